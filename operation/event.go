@@ -1,0 +1,103 @@
+package operation
+
+// Event is what happened to an operation: it moves the state.
+type Event string
+
+// The events. Each row of Transitions uses one of them.
+const (
+	EvSubmit             Event = "submit"              // a complete version is put up for approval
+	EvEdit               Event = "edit"                // a new version that is not submitted, or changes requested
+	EvReject             Event = "reject"              // an approver refuses it for good
+	EvClearToWait        Event = "clear_to_wait"       // quorum reached, an earlier stage is open
+	EvClear              Event = "clear"               // quorum reached and nothing in the way
+	EvStageReopened      Event = "stage_reopened"      // an earlier stage is no longer satisfied
+	EvExpire             Event = "expire"              // the approval expired, was withdrawn, or lost its approver
+	EvCancel             Event = "cancel"              // withdrawn before anything was sent
+	EvClaim              Event = "claim"               // a job takes it under a lease
+	EvNotStarted         Event = "not_started"         // every attempt provably did nothing; another is scheduled
+	EvRefused            Event = "refused"             // permanent refusal, or the attempt limit is used up
+	EvUnknown            Event = "unknown"             // some dispatched attempt's outcome is not known
+	EvEffect             Event = "effect"              // evidence that the effect exists
+	EvEscalate           Event = "escalate"            // automatic means are used up or contradict each other
+	EvHold               Event = "hold"                // a person keeps it on hold until a date
+	EvRequestReexecution Event = "request_reexecution" // a person showed that nothing happened and asks for one more attempt
+	EvApproveReexecution Event = "approve_reexecution" // a second person permits one more attempt
+	EvRefuseReexecution  Event = "refuse_reexecution"  // refused, voided by evidence, or expired
+	EvCorrect            Event = "correct"             // back to the author: all attempts are not_started
+	EvGrantAttempts      Event = "grant_attempts"      // more attempts: all attempts are not_started
+	EvCloseNotExecuted   Event = "close_not_executed"  // shown not to have happened; it will not be tried again
+	EvDispute            Event = "dispute"             // evidence against a closed state
+)
+
+// Transition is one permitted move. Everything not in Transitions is forbidden.
+type Transition struct {
+	From  State
+	Event Event
+	To    State
+}
+
+// Transitions is the whole state machine. docs/state-machine.md draws it, the
+// CHECK constraint history_move names it, and a test holds all three together.
+var Transitions = buildTransitions()
+
+func buildTransitions() []Transition {
+	var t []Transition
+	add := func(ev Event, to State, from ...State) {
+		for _, f := range from {
+			t = append(t, Transition{f, ev, to})
+		}
+	}
+	unsent := []State{Draft, PendingApproval, Waiting, Ready, RetryScheduled}
+	open := append(append([]State{}, unsent...), InProgress, Unknown, Review, ReexecutionRequested)
+
+	add(EvSubmit, PendingApproval, Draft)
+	add(EvEdit, Draft, PendingApproval, Waiting, Ready, RetryScheduled)
+	add(EvReject, Rejected, PendingApproval)
+	add(EvClearToWait, Waiting, PendingApproval)
+	add(EvClear, Ready, PendingApproval, Waiting)
+	add(EvStageReopened, Waiting, Ready, RetryScheduled)
+	add(EvExpire, PendingApproval, Waiting, Ready, RetryScheduled)
+	add(EvCancel, Cancelled, append(append([]State{}, unsent...), InProgress)...)
+	add(EvClaim, InProgress, Ready, RetryScheduled, Unknown)
+	add(EvNotStarted, RetryScheduled, InProgress)
+	add(EvRefused, Review, InProgress, RetryScheduled)
+	add(EvUnknown, Unknown, InProgress)
+	add(EvEffect, Confirmed, open...)
+	add(EvEscalate, Review, InProgress, Unknown)
+	add(EvHold, Review, Review)
+	add(EvRequestReexecution, ReexecutionRequested, Review)
+	add(EvApproveReexecution, Ready, ReexecutionRequested)
+	add(EvRefuseReexecution, Review, ReexecutionRequested, Ready)
+	add(EvCorrect, Draft, Review)
+	add(EvGrantAttempts, Ready, Review)
+	add(EvCloseNotExecuted, NotExecuted, Review)
+	add(EvDispute, Review, Confirmed, Rejected, Cancelled, NotExecuted)
+	return t
+}
+
+var transitionIndex = func() map[State]map[Event]State {
+	m := map[State]map[Event]State{}
+	for _, t := range Transitions {
+		if m[t.From] == nil {
+			m[t.From] = map[Event]State{}
+		}
+		m[t.From][t.Event] = t.To
+	}
+	return m
+}()
+
+// Next gives the state that follows; ok is false when the move is forbidden.
+func Next(from State, ev Event) (to State, ok bool) {
+	to, ok = transitionIndex[from][ev]
+	return to, ok
+}
+
+// Leads reports whether some event moves from one state to the other.
+func Leads(from, to State) bool {
+	for _, t := range transitionIndex[from] {
+		if t == to {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,186 @@
+package operation
+
+import "time"
+
+// Facts is all that the gate looks at. The store fills it under the row's lock (or
+// proves it unchanged when it writes).
+type Facts struct {
+	ID       ID
+	State    State
+	Revision int64
+
+	Version   VersionFacts
+	Clearance *Clearance // of the current version (or of an approved re-execution); nil = none
+
+	EarlierOpen  []string // keys of earlier stages that are not satisfied
+	OriginalOpen bool     // it replaces an operation that is not closed without effect
+
+	OpenAttempt  AttemptID // "" = none
+	AttemptsUsed int       // counted against the limit (re-executions are not)
+	AttemptsMax  int
+	RetryAt      time.Time // when the next try is due; zero = at once
+	AttemptsEver int       // all attempts ever made
+
+	Unsettled  []UnsettledAttempt // dispatched, outcome unknown, not settled since
+	Protection Protection         // the stricter of pinned and current profile
+	Key        string             // the key that the next attempt would send
+	KeyFirst   time.Time          // first dispatch with Key; zero = never used
+	LastLookup *LookupFact        // newest lookup, nil = none
+	LookupAt   time.Time          // when the next lookup is due; zero = none planned
+	Misses     int                // lookups since the last dispatch that did not find it
+
+	PausedAll, PausedOperation, PausedFlow, PausedDestination bool
+
+	Account, Environment string // the destination's, now
+
+	Reexecution *ReexecutionFacts // set while an approved re-execution is to be carried out
+
+	ReviewRole Role      // who settles what nothing else can settle
+	Reviewer   UserID    // named person, if any
+	ReviewDue  time.Time // when the review is due; zero = not set
+}
+
+// VersionFacts is what the gate needs to know of the current content version.
+type VersionFacts struct {
+	ID                   VersionID
+	Number               int
+	Hash                 [32]byte
+	Account, Environment string
+}
+
+// ClearanceKind says what the quorum permitted.
+type ClearanceKind string
+
+// The kinds of clearance.
+const (
+	ClearContent     ClearanceKind = "content"
+	ClearReexecution ClearanceKind = "reexecution"
+)
+
+// Clearance is a reached quorum on exactly one version.
+type Clearance struct {
+	ID        ClearanceID
+	Kind      ClearanceKind
+	VersionID VersionID
+	Hash      [32]byte
+	ExpiresAt time.Time // zero = does not expire
+	Required  int
+	Approvers []Approver
+	Spent     bool // a re-execution's one attempt has been dispatched
+}
+
+// Approver is one person of a quorum, as they stand now.
+type Approver struct {
+	User     UserID
+	Entitled bool // active and holding the role for this flow now
+	Party    bool // a party to the content (or to the case)
+}
+
+// UnsettledAttempt is a dispatched attempt whose outcome is unknown and which no
+// later evidence or decision has settled.
+type UnsettledAttempt struct {
+	ID           AttemptID
+	Key          string
+	Account      string
+	Protected    bool // the profile version it used protects the action with this key
+	DispatchedAt time.Time
+	LeaseEnd     time.Time
+	ResolvedHash [32]byte
+}
+
+// ReexecutionFacts describes an approved re-execution that is still to run.
+type ReexecutionFacts struct {
+	Request   RequestID
+	HasLookup bool      // the destination offers a lookup
+	CheckedAt time.Time // last lookup, or last re-answered checklist without lookup; zero = never
+}
+
+// LookupResult is the typed answer of a lookup by our own reference.
+type LookupResult string
+
+// The lookup results (MODEL §5.1). A miss (none) is not a proof.
+const (
+	LookupOne         LookupResult = "one"
+	LookupNone        LookupResult = "none"
+	LookupMany        LookupResult = "many"
+	LookupMismatch    LookupResult = "mismatch"
+	LookupUnreachable LookupResult = "unreachable"
+)
+
+// LookupFact is one lookup that was made.
+type LookupFact struct {
+	Result LookupResult
+	At     time.Time
+}
+
+// Protection is what a destination documents about repeating one action.
+type Protection struct {
+	Key         bool          // the action takes an idempotency key
+	Proven      bool          // a dated probe has shown that it holds (FC-37)
+	Retention   time.Duration // how long a used key protects; 0 = not published = expired
+	Margin      time.Duration // safety margin before the end of the retention; default 1 h
+	SettleAfter time.Duration // how long a received request may still take effect
+	Concurrency bool          // what a concurrent request with the same key gets is documented
+	Overwrites  bool          // a repeat overwrites (upsert): only after a reachable miss
+	HasLookup   bool          // there is a lookup by our own reference
+	LookupLag   time.Duration // documented lag of that lookup
+}
+
+// DefaultMargin is the safety margin before a key's retention ends (MODEL §4).
+const DefaultMargin = time.Hour
+
+// Until gives the end of a key's protection, margin subtracted; zero when the key
+// does not protect (no key, no published retention, not proven).
+func (p Protection) Until(first time.Time) time.Time {
+	if !p.Key || p.Retention <= 0 || !p.Proven || first.IsZero() {
+		return time.Time{}
+	}
+	return first.Add(p.Retention - p.Margin)
+}
+
+// Stricter gives the weaker promise of two profile versions: what both hold.
+func (p Protection) Stricter(q Protection) Protection {
+	p.Key = p.Key && q.Key
+	p.Proven = p.Proven && q.Proven
+	p.Retention = min(p.Retention, q.Retention)
+	p.Margin = max(p.Margin, q.Margin)
+	p.SettleAfter = max(p.SettleAfter, q.SettleAfter)
+	p.Concurrency = p.Concurrency && q.Concurrency
+	p.Overwrites = p.Overwrites || q.Overwrites
+	p.HasLookup = p.HasLookup && q.HasLookup
+	p.LookupLag = max(p.LookupLag, q.LookupLag)
+	return p
+}
+
+// Responsible is who must act: a person, a role, or the system itself.
+type Responsible struct {
+	User   UserID `json:"user,omitempty"`
+	Role   Role   `json:"role,omitempty"`
+	System bool   `json:"system,omitempty"`
+}
+
+// NextDecision is the one thing that must happen next (MODEL §1).
+type NextDecision struct {
+	Kind DecisionKind `json:"kind"`
+	Who  Responsible  `json:"responsible"`
+	At   time.Time    `json:"at"` // by when; zero only for closed operations
+}
+
+// DecisionKind names what must happen next.
+type DecisionKind string
+
+// The kinds of next decision, one for each open state (and for a remedy).
+const (
+	DecideNothing     DecisionKind = ""
+	DecideComplete    DecisionKind = "complete"
+	DecideApprove     DecisionKind = "approve"
+	DecideStage       DecisionKind = "earlier_stage"
+	DecideTake        DecisionKind = "take"
+	DecideResume      DecisionKind = "resume"
+	DecideFinish      DecisionKind = "finish"
+	DecideTry         DecisionKind = "try"
+	DecideCheck       DecisionKind = "check"
+	DecideReconcile   DecisionKind = "reconcile"
+	DecideReexecution DecisionKind = "decide_reexecution"
+	DecideRemedy      DecisionKind = "remedy"
+)

@@ -1,0 +1,71 @@
+package operation
+
+import (
+	"crypto/sha256"
+	"sort"
+	"strconv"
+	"time"
+)
+
+// SubjectKind says whose history chain an entry belongs to.
+type SubjectKind string
+
+// The chains (MODEL §8).
+const (
+	SubjectOperation   SubjectKind = "operation"
+	SubjectRun         SubjectKind = "run"
+	SubjectFlow        SubjectKind = "flow"
+	SubjectDestination SubjectKind = "destination"
+	SubjectUser        SubjectKind = "user"
+	SubjectSystem      SubjectKind = "system"
+)
+
+// ActorKind says what kind of somebody acted.
+type ActorKind string
+
+// The kinds of actor. Only a person decides.
+const (
+	ActorPerson ActorKind = "person"
+	ActorToken  ActorKind = "token" // a service, by API token
+	ActorJob    ActorKind = "job"   // our own background job
+	ActorSystem ActorKind = "system"
+)
+
+// Entry is one entry of a history chain. docs/history-format.md fixes its encoding.
+type Entry struct {
+	SubjectKind  SubjectKind
+	SubjectID    string
+	Seq          int64     // 1, 2, 3 … within the subject
+	At           time.Time // database clock, UTC, microseconds
+	ActorKind    ActorKind
+	ActorID      string
+	ActorName    string
+	Role         Role
+	Channel      string // web, api, job, command
+	Action       string // an Event, or another stable word
+	From, To     State
+	Reason       string
+	Links        map[string]string // ids of attempt, version, clearance, evidence …
+	VersionID    VersionID
+	EvidenceHash string // hex, "" = none
+	Prev         [32]byte
+}
+
+// Hash chains the entry to the one before it: SHA-256 over its fields, each with its
+// length before it, the links in order of their names.
+func (e Entry) Hash() [32]byte {
+	h := sha256.New()
+	writePart(h, "holdpoint/history/1", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10),
+		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.ActorKind), e.ActorID, e.ActorName,
+		string(e.Role), e.Channel, e.Action, string(e.From), string(e.To), e.Reason, string(e.VersionID), e.EvidenceHash)
+	names := make([]string, 0, len(e.Links))
+	for n := range e.Links {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		writePart(h, n, e.Links[n])
+	}
+	h.Write(e.Prev[:])
+	return [32]byte(h.Sum(nil))
+}
