@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The destinations. Each has its own faults, settings and part of the ledger.
+const (
+	destCRM     = "crm"
+	destBilling = "billing"
+	destMail    = "mail"
+	destPlain   = "plain"
+	destSMTP    = "smtp"
+	// destElsewhere is where a redirect points unless the fault names a place.
+	destElsewhere = "elsewhere"
+)
+
+var destinations = []string{destCRM, destBilling, destMail, destPlain, destSMTP}
+
+func checkDestination(name string) error {
+	if !slices.Contains(destinations, name) {
+		return fmt.Errorf("destination %q is not known; it is one of %s", name, strings.Join(destinations, ", "))
+	}
+	return nil
+}
+
+// duration is written as text such as "2s" or "25h".
+type duration struct{ time.Duration }
+
+func (d duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+
+func (d *duration) UnmarshalJSON(raw []byte) error {
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fmt.Errorf("a duration is text such as \"2s\" or \"25h\", not %s", raw)
+	}
+	return d.set(s)
+}
+
+func (d *duration) set(s string) error {
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("%q is not a duration; write for example \"2s\" or \"25h\"", s)
+	}
+	if v < 0 {
+		return fmt.Errorf("the duration %q is negative", s)
+	}
+	d.Duration = v
+	return nil
+}
+
+// destinationSettings are the settable habits of one destination.
+type destinationSettings struct {
+	// Retention is how long an Idempotency-Key protects, from its first use.
+	Retention duration `json:"retention"`
+	// IndexLag is how long a new effect stays hidden from the search.
+	IndexLag duration `json:"index_lag"`
+	// AutoDeliver is how long after acceptance a mail is delivered by itself; 0 = never.
+	AutoDeliver duration `json:"auto_deliver"`
+}
+
+func defaultSettings(destination string) destinationSettings {
+	day := duration{24 * time.Hour}
+	switch destination {
+	case destBilling:
+		return destinationSettings{Retention: day, IndexLag: duration{2 * time.Second}}
+	case destMail:
+		return destinationSettings{Retention: day}
+	}
+	return destinationSettings{}
+}
+
+// settingsChange is the body of POST /_control/settings; an absent field stays.
+type settingsChange struct {
+	Destination string    `json:"destination"`
+	Retention   *duration `json:"retention"`
+	IndexLag    *duration `json:"index_lag"`
+	AutoDeliver *duration `json:"auto_deliver"`
+}
+
+func (ch settingsChange) check() error {
+	if err := checkDestination(ch.Destination); err != nil {
+		return err
+	}
+	has := func(names ...string) bool { return slices.Contains(names, ch.Destination) }
+	switch {
+	case ch.Retention != nil && !has(destBilling, destMail):
+		return fmt.Errorf("%s has no idempotency keys, so no retention; billing and mail have", ch.Destination)
+	case ch.IndexLag != nil && !has(destCRM, destBilling, destMail):
+		return fmt.Errorf("%s has no search, so no index_lag; crm, billing and mail have", ch.Destination)
+	case ch.AutoDeliver != nil && !has(destMail):
+		return fmt.Errorf("auto_deliver belongs to mail, not to %s", ch.Destination)
+	case ch.Retention == nil && ch.IndexLag == nil && ch.AutoDeliver == nil:
+		return fmt.Errorf("nothing to set: give retention, index_lag or auto_deliver")
+	}
+	return nil
+}
+
+// settings holds every destination's settings.
+type settings struct {
+	mu     sync.Mutex
+	values map[string]destinationSettings
+}
+
+func newSettings() *settings {
+	s := &settings{}
+	s.reset()
+	return s
+}
+
+func (s *settings) of(destination string) destinationSettings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.values[destination]
+}
+
+func (s *settings) all() map[string]destinationSettings {
+	out := map[string]destinationSettings{}
+	for _, d := range destinations {
+		out[d] = s.of(d)
+	}
+	return out
+}
+
+func (s *settings) apply(ch settingsChange) destinationSettings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v := s.values[ch.Destination]
+	if ch.Retention != nil {
+		v.Retention = *ch.Retention
+	}
+	if ch.IndexLag != nil {
+		v.IndexLag = *ch.IndexLag
+	}
+	if ch.AutoDeliver != nil {
+		v.AutoDeliver = *ch.AutoDeliver
+	}
+	s.values[ch.Destination] = v
+	return v
+}
+
+func (s *settings) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.values = map[string]destinationSettings{}
+	for _, d := range destinations {
+		s.values[d] = defaultSettings(d)
+	}
+}
