@@ -56,7 +56,6 @@ type call struct {
 	key         string // Idempotency-Key as sent
 	fault       *fault // nil = behaves
 	ignoreKey   bool
-	lag         time.Duration // how long effects stay hidden from this search
 	slow        time.Duration
 	entry       *request
 }

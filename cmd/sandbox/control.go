@@ -190,10 +190,11 @@ func (s *sandbox) controlReset(w http.ResponseWriter, r *http.Request) {
 	reply(w, r, http.StatusOK, map[string]any{"reset": true})
 }
 
-// fromForm tells whether the page's buttons sent this request.
+// fromForm tells whether the page's buttons sent this request. The Accept header
+// tells them from curl, which calls JSON a form unless told otherwise.
 func fromForm(r *http.Request) bool {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	return r.Method == http.MethodPost && kind == "application/x-www-form-urlencoded" && r.Header.Get("Accept") != "application/json" &&
+	return r.Method == http.MethodPost && kind == "application/x-www-form-urlencoded" &&
 		strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
@@ -255,7 +256,11 @@ func fieldsOf(v any) []string {
 // reply answers with JSON; a button of the page goes back to the page.
 func reply(w http.ResponseWriter, r *http.Request, status int, v any) {
 	if fromForm(r) {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		back := "/"
+		if strings.HasPrefix(r.URL.Path, "/_control/faults") {
+			back = "/#faults"
+		}
+		http.Redirect(w, r, back, http.StatusSeeOther)
 		return
 	}
 	a := jsonAnswer(status, v)

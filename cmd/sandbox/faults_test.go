@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // faultCase is what a fault must look like to the caller, at every HTTP
@@ -150,13 +151,13 @@ func TestFaults(t *testing.T) {
 	t.Run("SlowEffectComesThoughTheCallerLeft", func(t *testing.T) {
 		t.Parallel()
 		p := newPeer(t)
-		p.http.Timeout = 50 * 1e6
+		p.http.Timeout = 50 * time.Millisecond
 		p.control("faults", `{"destination":"crm","fault":"slow","delay":"250ms"}`)
 		if g := p.effect(destCRM); g.err == nil {
 			t.Fatal("the caller did not leave")
 		}
 		p.wantEffects(destCRM, "op_1", 0)
-		p.http.Timeout = 5e9
+		p.http.Timeout = 5 * time.Second
 		if g := p.get("/_control/wait?destination=crm&effects=1"); g.at("reached") != true {
 			t.Fatal(g.raw)
 		}
@@ -165,7 +166,7 @@ func TestFaults(t *testing.T) {
 	t.Run("CutBodyCanStall", func(t *testing.T) {
 		t.Parallel()
 		p := newPeer(t)
-		p.http.Timeout = 200 * 1e6
+		p.http.Timeout = 200 * time.Millisecond
 		p.control("faults", `{"destination":"crm","fault":"cut_body","delay":"1h"}`)
 		g := p.effect(destCRM)
 		if g.status != http.StatusCreated || g.err == nil || errors.Is(g.err, io.ErrUnexpectedEOF) {
@@ -299,6 +300,21 @@ func TestFaults(t *testing.T) {
 		p.wantEffects(destElsewhere, "op_1", 1)
 		if n := p.sb.requests.count(destElsewhere); n != 2 {
 			t.Fatalf("%d requests followed the redirects, want 2", n)
+		}
+	})
+
+	t.Run("AClientThatSendsTwiceByItselfIsFoundOut", func(t *testing.T) {
+		t.Parallel()
+		p := newPeer(t)
+		transport := &http.Transport{} // keeps connections, and repeats a request with this header by itself
+		defer transport.CloseIdleConnections()
+		p.http.Transport = transport
+		p.get("/healthz")
+		p.control("faults", `{"destination":"plain","fault":"drop_after_execute"}`)
+		p.wantStatus(p.effect(destPlain, key, "k"), http.StatusCreated)
+		p.wantEffects(destPlain, "op_1", 2)
+		if n := p.sb.requests.count(destPlain); n != 2 {
+			t.Fatalf("%d requests are in the log, want both", n)
 		}
 	})
 
