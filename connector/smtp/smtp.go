@@ -36,12 +36,23 @@ const (
 type Config struct {
 	Addr     string // host:port
 	StartTLS StartTLS
-	Hello    string // own name for EHLO; "" = localhost
-	User     string // "" = no AUTH
-	Password order.Ref
+	Hello    string        // own name for EHLO; "" = localhost
+	Auth     *Auth         // nil = no sign-in
 	Timeout  time.Duration // for the whole conversation; 0 = outbound.DefaultTimeout
 	Local    bool          // loopback and private networks may be reached
 	Roots    *x509.CertPool
+}
+
+// Auth is a sign-in by AUTH PLAIN. Both parts are references, read at each use.
+type Auth struct{ User, Password order.Ref }
+
+// read gives the values of both references.
+func (a *Auth) read(env order.Env) (user, password string, err error) {
+	if user, err = a.User.Read(env); err != nil {
+		return "", "", err
+	}
+	password, err = a.Password.Read(env)
+	return user, password, err
 }
 
 // Connector is an order.Connector for one mail server.
@@ -72,7 +83,7 @@ func New(cfg Config, env order.Env) (*Connector, error) {
 // Codes of an SMTP attempt, beside those of outbound.
 const (
 	CodeBadMessage  = "bad_message"         // our message or its envelope cannot be sent
-	CodeCredential  = "credential_missing"  // the password's reference leads to nothing
+	CodeCredential  = "credential_missing"  // a credential's reference leads to nothing
 	CodeNoTLS       = "starttls_missing"    // STARTTLS is required and not offered
 	CodeAuth        = "auth_refused"        // the server refused the sign-in
 	CodeAuthPlain   = "auth_without_tls"    // the password would travel in the clear
@@ -100,18 +111,18 @@ func (c *Connector) act(ctx context.Context, o order.Order) operation.Result {
 	if err != nil {
 		return notStarted(CodeBadMessage, err.Error(), true)
 	}
-	password := ""
-	if c.cfg.User != "" {
-		if password, err = c.cfg.Password.Read(c.env); err != nil {
+	user, password := "", ""
+	if c.cfg.Auth != nil {
+		if user, password, err = c.cfg.Auth.read(c.env); err != nil {
 			return notStarted(CodeCredential, err.Error(), true)
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	talk := &conversation{cfg: c.cfg, password: password, late: func() bool { return o.Late(time.Now()) }}
+	talk := &conversation{cfg: c.cfg, user: user, password: password, late: func() bool { return o.Late(time.Now()) }}
 	defer talk.close()
 	r := talk.deliver(ctx, m)
-	r.Proof.Excerpt = outbound.Excerpt([]byte(r.Proof.Excerpt), password)
+	r.Proof.Excerpt = outbound.Excerpt([]byte(r.Proof.Excerpt), password, plainAuth(user, password))
 	return r
 }
 

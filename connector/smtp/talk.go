@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/textproto"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +23,7 @@ const maxReplies = 1 << 20
 // conversation is one connection to the mail server, for one mail.
 type conversation struct {
 	cfg       Config
+	user      string // "" with cfg.Auth nil
 	password  string
 	late      func() bool
 	conn      net.Conn
@@ -157,7 +158,7 @@ func (t *conversation) encrypt(ctx context.Context) error {
 }
 
 func (t *conversation) authenticate() error {
-	if t.cfg.User == "" {
+	if t.cfg.Auth == nil {
 		return nil
 	}
 	if !t.encrypted && !t.cfg.Local {
@@ -166,12 +167,15 @@ func (t *conversation) authenticate() error {
 	if !strings.Contains(" "+t.offers["AUTH"]+" ", " PLAIN ") {
 		return &refusal{code: CodeAuth, detail: "The mail server does not offer the sign-in PLAIN.", permanent: true}
 	}
-	secret := base64.StdEncoding.EncodeToString([]byte("\x00" + t.cfg.User + "\x00" + t.password))
+	secret := base64.StdEncoding.EncodeToString([]byte(plainAuth(t.user, t.password)))
 	if err := t.command("AUTH PLAIN " + secret); err != nil {
 		return err
 	}
 	return t.expect(235, CodeAuth, "The mail server refused the sign-in")
 }
+
+// plainAuth is what AUTH PLAIN says, before its encoding.
+func plainAuth(user, password string) string { return "\x00" + user + "\x00" + password }
 
 // fits refuses a message that the server could only take after changing it.
 func (t *conversation) fits(m *message) error {
@@ -319,7 +323,6 @@ func (t *conversation) nothingTaken(ctx context.Context, err error) operation.Re
 		p.Phase = operation.PhaseSent
 	}
 	var no *refusal
-	var odd textproto.ProtocolError
 	switch {
 	case errors.As(err, &no):
 		p.Code, p.Status, p.Detail, r.Permanent = no.code, no.status, no.detail, no.permanent
@@ -334,7 +337,7 @@ func (t *conversation) nothingTaken(ctx context.Context, err error) operation.Re
 		if p.Code == outbound.CodeBlocked {
 			p.Phase = operation.PhaseBlocked
 		}
-	case errors.As(err, &odd):
+	case errors.Is(err, errNoReply):
 		p.Code, p.Detail = CodeOutOfStep, "What answers there does not speak SMTP."
 	case !t.encrypted && isTLS(err):
 		p.Code, p.Detail = outbound.Explain(err)
@@ -363,14 +366,36 @@ func (t *conversation) command(line string) error {
 	return err
 }
 
-// reply reads one reply of any number of lines.
+// errNoReply: what was read is no reply of SMTP.
+var errNoReply = errors.New("not a reply of a mail server")
+
+// reply reads one reply of any number of lines; text joins them by line feeds. A line
+// that does not end is no reply: its rest might have changed its meaning.
 func (t *conversation) reply() (status int, text string, err error) {
-	status, text, err = textproto.NewReader(t.in).ReadResponse(0)
-	var coded *textproto.Error
-	if errors.As(err, &coded) {
-		return coded.Code, coded.Msg, nil
+	var lines []string
+	for {
+		line, err := t.in.ReadString('\n')
+		if err != nil {
+			return 0, "", err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if len(line) < 3 {
+			return 0, "", errNoReply
+		}
+		code, err := strconv.Atoi(line[:3])
+		more := len(line) > 3 && line[3] == '-'
+		switch {
+		case err != nil, code < 200, code > 599,
+			len(line) > 3 && line[3] != ' ' && !more,
+			status != 0 && code != status:
+			return 0, "", errNoReply
+		}
+		status = code
+		lines = append(lines, line[min(len(line), 4):])
+		if !more {
+			return status, strings.Join(lines, "\n"), nil
+		}
 	}
-	return status, text, err
 }
 
 func (t *conversation) expect(want int, code, detail string) error {
