@@ -30,14 +30,16 @@ type callbacks struct {
 	sandbox *sandbox
 	client  *http.Client
 
-	mu   sync.Mutex
-	sent []callback
-	due  map[string]time.Time // mails that will be delivered by themselves, on the sandbox's clock
+	mu    sync.Mutex
+	url   string
+	token string
+	sent  []callback
+	due   map[string]time.Time // mails that will be delivered by themselves, on the sandbox's clock
 }
 
 func newCallbacks(s *sandbox) *callbacks {
 	return &callbacks{
-		sandbox: s, due: map[string]time.Time{},
+		sandbox: s, url: s.cfg.callbackURL, token: s.cfg.callbackToken, due: map[string]time.Time{},
 		client: &http.Client{
 			Timeout:       5 * time.Second,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -45,13 +47,28 @@ func newCallbacks(s *sandbox) *callbacks {
 	}
 }
 
-// target is the callback URL; "mail" is added unless it is its last part.
-func (cb *callbacks) target() string {
-	url := strings.TrimSuffix(cb.sandbox.cfg.callbackURL, "/")
-	if url == "" || strings.HasSuffix(url, "/"+destMail) {
-		return url
+// aim changes where callbacks go; nil leaves a part as it is.
+func (cb *callbacks) aim(url, token *string) {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	if url != nil {
+		cb.url = *url
 	}
-	return url + "/" + destMail
+	if token != nil {
+		cb.token = *token
+	}
+}
+
+// target is the callback URL and its token; "mail" is added unless it is the
+// URL's last part.
+func (cb *callbacks) target() (url, token string) {
+	cb.mu.Lock()
+	defer cb.mu.Unlock()
+	url = strings.TrimSuffix(cb.url, "/")
+	if url == "" || strings.HasSuffix(url, "/"+destMail) {
+		return url, cb.token
+	}
+	return url + "/" + destMail, cb.token
 }
 
 // deliver says what became of a mail and posts the callback.
@@ -70,14 +87,15 @@ func (cb *callbacks) deliver(ctx context.Context, id, event string) (callback, e
 		tags[t.Name] = t.Value
 	}
 	now := s.clock.now()
-	c := callback{ID: s.ledger.nextID("msg", "_"), URL: cb.target(), When: now, Body: map[string]any{
+	url, token := cb.target()
+	c := callback{ID: s.ledger.nextID("msg", "_"), URL: url, When: now, Body: map[string]any{
 		"type": "email." + event, "created_at": now.Format(time.RFC3339Nano),
 		"data": map[string]any{
 			"email_id": id, "tags": tags, "to": e.Fields["to"], "subject": e.Fields["subject"], "message_id": e.Fields["message_id"],
 		},
 	}}
 	if c.URL != "" {
-		cb.post(ctx, &c)
+		cb.post(ctx, &c, token)
 	}
 	cb.mu.Lock()
 	defer cb.mu.Unlock()
@@ -87,28 +105,35 @@ func (cb *callbacks) deliver(ctx context.Context, id, event string) (callback, e
 
 // post sends the notice once. The header svix-id names it, so that a receiver
 // can tell a repeat from a second notice.
-func (cb *callbacks) post(ctx context.Context, c *callback) {
-	body, err := json.Marshal(c.Body)
-	if err == nil {
-		var req *http.Request
-		req, err = http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
-		if err == nil {
-			req.Header.Set("Content-Type", "application/json")
-			req.Header.Set("Svix-Id", c.ID)
-			if token := cb.sandbox.cfg.callbackToken; token != "" {
-				req.Header.Set("Authorization", "Bearer "+token)
-			}
-			var resp *http.Response
-			if resp, err = cb.client.Do(req); err == nil {
-				resp.Body.Close()
-				c.Status = resp.StatusCode
-			}
-		}
-	}
+func (cb *callbacks) post(ctx context.Context, c *callback, token string) {
+	status, err := cb.send(ctx, *c, token)
 	if err != nil {
 		c.Error = err.Error()
 		cb.sandbox.log.Warn("callback failed", "id", c.ID, "error", err)
 	}
+	c.Status = status
+}
+
+func (cb *callbacks) send(ctx context.Context, c callback, token string) (int, error) {
+	body, err := json.Marshal(c.Body)
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.URL, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Svix-Id", c.ID)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := cb.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode, nil
 }
 
 // schedule plans the automatic delivery of a mail, if it is switched on.

@@ -76,6 +76,7 @@ func (s *sandbox) controlSet(w http.ResponseWriter, r *http.Request) {
 		refuseOrder(w, err)
 		return
 	}
+	s.callbacks.aim(change.CallbackURL, change.CallbackToken)
 	reply(w, r, http.StatusOK, s.settings.apply(change))
 }
 

@@ -29,6 +29,7 @@ func TestControlRefuses(t *testing.T) {
 		"retention of the CRM": {"settings", `{"destination":"crm","retention":"3s"}`, "billing and mail"},
 		"lag of plain":         {"settings", `{"destination":"plain","index_lag":"3s"}`, "search"},
 		"delivery of billing":  {"settings", `{"destination":"billing","auto_deliver":"3s"}`, "mail"},
+		"callback of plain":    {"settings", `{"destination":"plain","callback_url":"http://x"}`, "mail"},
 		"nothing set":          {"settings", `{"destination":"mail"}`, "nothing to set"},
 		"clock backwards":      {"clock", `{"advance":"-1h"}`, "negative"},
 	} {
@@ -170,6 +171,19 @@ func TestPage(t *testing.T) {
 			t.Fatal(s)
 		}
 		p.wantStatus(p.get("/crm/view/none"), http.StatusNotFound)
+	})
+
+	t.Run("NarrowsToADestinationOrReference", func(t *testing.T) {
+		t.Parallel()
+		p := newPeer(t)
+		p.effect(destCRM)
+		p.effect(destPlain)
+		p.json("/crm/tasks", `{"subject":"Another","reference":"op_2"}`)
+		for query, rows := range map[string]int{"": 3, "?destination=crm": 2, "?reference=op_1": 2, "?destination=crm&reference=op_2": 1, "?reference=op_3": 0} {
+			if s := page(p, "/"+query); strings.Count(s, `data-testid="effect"`) != rows || strings.Contains(s, "Show all") == (query == "") {
+				t.Fatalf("%q shows %d rows, want %d", query, strings.Count(s, `data-testid="effect"`), rows)
+			}
+		}
 	})
 
 	t.Run("ButtonsInjectAndClear", func(t *testing.T) {

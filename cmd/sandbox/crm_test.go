@@ -117,6 +117,23 @@ func TestCRM(t *testing.T) {
 		p.wantStatus(p.effect(destCRM), http.StatusConflict)
 	})
 
+	t.Run("TwentyAtOnceMakeOne", func(t *testing.T) {
+		t.Parallel()
+		p := newPeer(t)
+		answers := make(chan got, 20)
+		for range cap(answers) {
+			go func() { answers <- p.effect(destCRM) }()
+		}
+		count := map[int]int{}
+		for range cap(answers) {
+			count[(<-answers).status]++
+		}
+		if count[http.StatusCreated] != 1 || count[http.StatusConflict] != 19 {
+			t.Fatal(count)
+		}
+		p.wantEffects(destCRM, "op_1", 1)
+	})
+
 	for name, body := range map[string]string{
 		"no JSON": "subject=x", "no subject": `{"reference":"op_1"}`, "a list": `[]`, "null": `null`, "reference no text": `{"subject":"S","reference":1}`,
 	} {

@@ -213,6 +213,22 @@ func TestMailCallbacks(t *testing.T) {
 		}
 	})
 
+	t.Run("AddressSetWhileRunningOutlivesAReset", func(t *testing.T) {
+		t.Parallel()
+		url, seen := receiver(t)
+		p := newPeer(t)
+		p.control("settings", `{"destination":"mail","callback_url":"`+url+`","callback_token":"later"}`)
+		p.control("reset", "")
+		p.effect(destMail)
+		p.control("deliver", `{"reference":"op_1","event":"delivered"}`)
+		if n := <-seen; n.token != "Bearer later" || n.path != "/mail" {
+			t.Fatalf("%+v", n)
+		}
+		if g := p.get("/_control/settings"); strings.Contains(g.raw, "later") {
+			t.Fatal("the token is shown")
+		}
+	})
+
 	t.Run("AFailureIsTold", func(t *testing.T) {
 		t.Parallel()
 		p := newPeer(t, func(c *config) { c.callbackURL = "http://127.0.0.1:1" })

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -46,6 +47,7 @@ type pageView struct {
 	Advanced duration
 	Refresh  int // seconds; 0 = off
 	SMTP     string
+	Filter   string // what the ledger is narrowed to, in words; empty = all
 	Counts   []countView
 	Rows     []effectRow
 	More     int // effects that are older than those shown
@@ -89,15 +91,17 @@ type faultButton struct {
 const shownRows = 60
 
 func (s *sandbox) showPage(w http.ResponseWriter, r *http.Request) {
-	effects := s.ledger.list("", "")
+	q := r.URL.Query()
 	v := pageView{
 		Now: s.clock.now(), Advanced: duration{s.clock.advanced()}, SMTP: s.smtpAddr(),
-		Refresh: queryNumber(r.URL.Query().Get("refresh"), 0, 60), Buttons: faultButtons(),
+		Refresh: queryNumber(q.Get("refresh"), 0, 60), Buttons: faultButtons(),
+		Filter: strings.Join(strings.Fields(destinationTitles[q.Get("destination")]+" "+q.Get("reference")), ", "),
 	}
 	for _, d := range destinations {
 		v.Counts = append(v.Counts, countView{Destination: d, Requests: s.requests.count(d)})
 	}
-	v.fillRows(effects)
+	v.countEffects(s.ledger.list("", ""))
+	v.fillRows(s.ledger.list(q.Get("destination"), q.Get("reference")))
 	for _, f := range s.faults.all() {
 		kind, _ := faultKindOf(f.Fault)
 		left := "until reset"
@@ -112,18 +116,27 @@ func (s *sandbox) showPage(w http.ResponseWriter, r *http.Request) {
 	s.render(w, "page.html", v)
 }
 
-// fillRows lists the newest effects first and counts those that share a reference.
-func (v *pageView) fillRows(effects []effect) {
-	type name struct{ destination, kind, reference string }
-	same, living := map[name]int{}, map[string]int{}
+// countEffects counts the living effects per destination.
+func (v *pageView) countEffects(effects []effect) {
+	living := map[string]int{}
 	for _, e := range effects {
 		if !e.Deleted {
-			same[name{e.Destination, e.Effect, e.Reference}]++
 			living[e.Destination]++
 		}
 	}
 	for i := range v.Counts {
 		v.Counts[i].Effects = living[v.Counts[i].Destination]
+	}
+}
+
+// fillRows lists the newest effects first and counts those that share a reference.
+func (v *pageView) fillRows(effects []effect) {
+	type name struct{ destination, kind, reference string }
+	same := map[name]int{}
+	for _, e := range effects {
+		if !e.Deleted {
+			same[name{e.Destination, e.Effect, e.Reference}]++
+		}
 	}
 	slices.Reverse(effects)
 	for _, e := range effects[:min(len(effects), shownRows)] {

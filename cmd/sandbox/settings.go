@@ -81,6 +81,9 @@ type settingsChange struct {
 	Retention   *duration `json:"retention"`
 	IndexLag    *duration `json:"index_lag"`
 	AutoDeliver *duration `json:"auto_deliver"`
+	// CallbackURL and CallbackToken replace the flags of these names; a reset keeps them.
+	CallbackURL   *string `json:"callback_url"`
+	CallbackToken *string `json:"callback_token"`
 }
 
 func (ch settingsChange) check() error {
@@ -95,8 +98,10 @@ func (ch settingsChange) check() error {
 		return fmt.Errorf("%s has no search, so no index_lag; crm, billing and mail have", ch.Destination)
 	case ch.AutoDeliver != nil && !has(destMail):
 		return fmt.Errorf("auto_deliver belongs to mail, not to %s", ch.Destination)
-	case ch.Retention == nil && ch.IndexLag == nil && ch.AutoDeliver == nil:
-		return fmt.Errorf("nothing to set: give retention, index_lag or auto_deliver")
+	case (ch.CallbackURL != nil || ch.CallbackToken != nil) && !has(destMail):
+		return fmt.Errorf("callback_url and callback_token belong to mail, not to %s", ch.Destination)
+	case ch.Retention == nil && ch.IndexLag == nil && ch.AutoDeliver == nil && ch.CallbackURL == nil && ch.CallbackToken == nil:
+		return fmt.Errorf("nothing to set: give retention, index_lag, auto_deliver, callback_url or callback_token")
 	}
 	return nil
 }
