@@ -1,0 +1,144 @@
+package views
+
+import (
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// Approved is the first column: what was, or is to be, approved.
+type Approved struct {
+	// Version is the current content version; nil while there is none.
+	Version *VersionView
+	// View is how the version is shown.
+	View VersionViewKind
+	// Views are the links to the other ways of showing it.
+	Views []ViewLink
+	// Changes holds the differences to CompareTo when View is ViewChanges.
+	Changes   []FieldChange
+	CompareTo int // number of the version compared with; 0 = none
+	// Signatures are the decisions on the current version, in order.
+	Signatures []Signature
+	Required   int       // approvals needed
+	ExpiresAt  time.Time // of the approval; zero = does not expire
+	// Versions lists all versions, newest first.
+	Versions []VersionLine
+	// Missing names the content fields that are still empty (state draft).
+	Missing []string
+}
+
+// VersionViewKind is a way of showing a version.
+type VersionViewKind string
+
+// The ways of showing a version; they are the values of ?view=.
+const (
+	ViewContent VersionViewKind = "content"
+	ViewChanges VersionViewKind = "changes"
+)
+
+// ViewLink is a link to another way of showing the version.
+type ViewLink struct {
+	Kind    VersionViewKind
+	URL     string
+	Current bool
+}
+
+// VersionView is one content version as people read it.
+type VersionView struct {
+	ID      operation.VersionID
+	Number  int
+	Hash    string // hex
+	Author  Who
+	At      time.Time
+	Note    string // what the author said about it
+	Content ContentView
+	Request RequestView
+}
+
+// VersionLine is one line in the list of versions.
+type VersionLine struct {
+	Number  int
+	URL     string // shows the changes from this version to the current one
+	Author  Who
+	At      time.Time
+	Note    string
+	Current bool
+	// Decision is what was decided on it ("" = nothing), by whom and why.
+	Decision operation.Decision
+	By       Who
+	Comment  string
+}
+
+// Signature is one approval, given or still open.
+type Signature struct {
+	Given    bool
+	Who      Who // who gave it, or who may
+	At       time.Time
+	Comment  string
+	Decision operation.Decision
+}
+
+// RequestView is the exact request. Text holds the holes' markers of package
+// operation; they are shown as labelled chips.
+type RequestView struct {
+	Text  string
+	Bytes int
+	// Resolved says that these are the bytes that left, holes filled.
+	Resolved   bool
+	Credential string // the credential's name, never its value
+	Account    string
+}
+
+// FieldChange is one content field whose text changed between two versions.
+type FieldChange struct {
+	Label string
+	Parts []DiffPart
+}
+
+// wide says that the first column needs most of the width: a mail or a diff that is
+// read before anything was tried.
+func (a Approved) wide() bool {
+	return a.Version != nil && (a.Version.Content.Mail != nil || a.View == ViewChanges)
+}
+
+// approvedTitle is the first column's title before anything was approved.
+func approvedTitle(p *text.Printer, a Approved) string {
+	if a.Version == nil {
+		return p.T("approved.title_draft")
+	}
+	return p.T("approved.title_open", "Number", a.Version.Number)
+}
+
+func givenCount(list []Signature) int {
+	n := 0
+	for _, s := range list {
+		if s.Given && s.Decision == operation.Approve {
+			n++
+		}
+	}
+	return n
+}
+
+// missingText names the content fields that are still empty.
+func missingText(p *text.Printer, names []string) string {
+	words := make([]string, 0, len(names))
+	for _, name := range names {
+		if k := "field." + name; text.Has(k) {
+			name = p.T(k)
+		}
+		words = append(words, name)
+	}
+	return p.N("approved.missing", len(words), "List", strings.Join(words, p.T("list.join")))
+}
+
+// hasHole reports whether a request's text still holds a hole.
+func hasHole(s string) bool {
+	for _, p := range Pieces(s) {
+		if p.Kind == PieceHole {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,82 @@
+package views
+
+import (
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// hasMain reports whether the next decision has a form here.
+func (p Panel) hasMain() bool {
+	return p.Decide != nil || p.Reconcile != nil || p.Reexecution != nil || p.Recheck != nil || p.Remedy != nil
+}
+
+// hasOther reports whether anything else may, or may not, be done.
+func (p Panel) hasOther() bool {
+	return p.Edit != nil || p.Replace != nil || p.Withdraw != nil || p.Cancel != nil || p.Pause != nil ||
+		p.Resume != nil || p.Correct != nil || p.Grant != nil || p.Dispute != nil || p.Evidence != nil || len(p.Barred) > 0
+}
+
+// askText is the question that the panel asks.
+func askText(p *text.Printer, m OperationModel) string {
+	switch {
+	case m.Panel.Decide != nil:
+		return p.T("panel.ask.approve", "Number", m.Panel.Decide.Number)
+	case m.Panel.Reconcile != nil:
+		return p.T("panel.ask.reconcile", "Destination", m.Panel.Reconcile.Destination)
+	case m.Panel.Reexecution != nil:
+		return p.T("panel.ask.reexecution", "Destination", m.Panel.Reexecution.Destination)
+	case m.Panel.Recheck != nil:
+		return p.T("panel.ask.recheck")
+	case m.Panel.Remedy != nil:
+		return p.T("panel.ask.remedy")
+	}
+	return nextText(p, m.Head)
+}
+
+// waitText says what happens next where nothing is asked here.
+func waitText(p *text.Printer, h Head) string {
+	switch {
+	case h.Next == operation.DecideNothing:
+		return p.T("panel.closed")
+	case h.Responsible.Kind == WhoSystem:
+		return p.T("panel.system")
+	}
+	return p.T("panel.others", "Who", h.Responsible.In(p))
+}
+
+// decideEffect says in words what an approval lets happen.
+func decideEffect(p *text.Printer, f DecideForm) string {
+	switch {
+	case f.Given+1 < f.Required:
+		return p.N("decide.more_needed", f.Required-f.Given-1)
+	case f.Recipients > 0:
+		return p.N("decide.effect_mail", f.Recipients, "Destination", f.Destination)
+	}
+	return p.T("decide.effect_request", "Destination", f.Destination)
+}
+
+// checkText is the question of a checklist item.
+func checkText(p *text.Printer, c CheckItem) string {
+	if k := "checklist." + string(c.Item); text.Has(k) {
+		return p.T(k)
+	}
+	return c.Ask
+}
+
+// slotKind and slotIcon draw an approval's box.
+func slotKind(s Signature) string {
+	switch {
+	case !s.Given:
+		return "open"
+	case s.Decision == operation.Approve:
+		return "given"
+	}
+	return "against"
+}
+
+func slotIcon(s Signature) string {
+	if s.Decision == operation.Approve {
+		return "confirmed"
+	}
+	return "rejected"
+}

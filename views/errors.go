@@ -1,0 +1,48 @@
+package views
+
+import "net/http"
+
+// ErrorModel is the page for something that could not be done: what happened, what
+// was saved, what to do.
+type ErrorModel struct {
+	Frame
+	Status    int
+	RequestID string // named in the log; people quote it
+	Refusal   Say    // the reason in words, where there is one
+	// Saved is a catalogue key: ErrorNothingSaved (the default) or
+	// ErrorOutcomeUnknown (the database's answer to a COMMIT was lost).
+	Saved string
+	Back  Link // where to go on; zero = the inbox
+}
+
+// What was saved when something went wrong.
+const (
+	ErrorNothingSaved   = "error.saved.nothing"
+	ErrorOutcomeUnknown = "error.saved.unknown"
+)
+
+// errorKey gives the part of the catalogue for a status.
+func (m ErrorModel) errorKey() string {
+	switch m.Status {
+	case http.StatusForbidden:
+		return "error.403"
+	case http.StatusNotFound:
+		return "error.404"
+	case http.StatusMethodNotAllowed:
+		return "error.405"
+	case http.StatusConflict:
+		return "error.409"
+	case http.StatusRequestEntityTooLarge:
+		return "error.413"
+	case http.StatusUnprocessableEntity, http.StatusBadRequest:
+		return "error.422"
+	case http.StatusTooManyRequests:
+		return "error.429"
+	case http.StatusServiceUnavailable:
+		return "error.503"
+	}
+	return "error.500"
+}
+
+// errorStatuses lists the statuses that have a page of their own.
+var errorStatuses = []int{403, 404, 405, 409, 413, 422, 429, 500, 503}

@@ -1,0 +1,161 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+)
+
+// FlowsModel lists the flows.
+type FlowsModel struct {
+	Frame
+	Rows []FlowRow
+}
+
+// FlowRow is one flow of the list.
+type FlowRow struct {
+	Key     string
+	URL     string
+	Title   string
+	Version int
+	Trigger string
+	Stages  []string
+	Owner   Who
+	Paused  bool
+	Open    int // runs that are open or blocked
+}
+
+// FlowModel is one flow as a readable card.
+type FlowModel struct {
+	Frame
+	Key             string
+	Title           string
+	Version         int
+	AppliedAt       time.Time
+	AppliedBy       Who
+	Trigger         string
+	Source          string
+	RunKey          string
+	Owner           Who
+	Reviewer        Who
+	ReexecutionBy   Who
+	ReexecutionNeed int
+	OnMissing       string // draft | refuse
+	Failure         string
+	Inputs          []FlowInput
+	Outputs         []string
+	Stages          []FlowStage
+	ChecklistExtra  []string
+	Runbook         string // plain text (Markdown source)
+	TestCases       []string
+	Versions        []FlowVersion
+	Paused          []PausedBy
+	InFlight        int
+	Pause           *ReasonForm
+	Resume          *ReasonForm
+}
+
+// FlowInput is one input of a flow.
+type FlowInput struct {
+	Name     string
+	Type     string
+	Required bool
+}
+
+// FlowStage is one stage of a flow's definition.
+type FlowStage struct {
+	Number         int
+	Key            string
+	Title          string
+	Destination    Link
+	Action         string
+	Approvers      Who
+	Required       int
+	SeparateAuthor bool
+	Expires        time.Duration // 0 = does not expire
+	Due            time.Duration
+	AttemptsMax    int
+	SatisfiedBy    string // confirmed | accepted | delivered
+	Drafted        []string
+}
+
+// FlowVersion is one applied version.
+type FlowVersion struct {
+	Number int
+	At     time.Time
+	By     Who
+}
+
+// DestinationsModel lists the destinations.
+type DestinationsModel struct {
+	Frame
+	Rows []DestinationRow
+}
+
+// DestinationRow is one destination of the list.
+type DestinationRow struct {
+	Key         string
+	URL         string
+	Title       string
+	Kind        operation.RequestKind
+	Account     string
+	Environment string
+	Paused      bool
+	InFlight    int
+	Unresolved  int
+	Local       bool
+}
+
+// DestinationModel is one destination as a readable card.
+type DestinationModel struct {
+	Frame
+	Key         string
+	Title       string
+	Kind        operation.RequestKind
+	Account     string
+	Environment string
+	Address     string // base URL or mail server
+	Credential  string // its name, never its value
+	Local       bool   // the private-address guard is lifted
+	Concurrency int
+	Rate        string
+	Timeout     time.Duration
+	SettleAfter time.Duration
+	Retry       RetryView
+	DocsURL     string
+	DocsChecked time.Time
+	Actions     []DestinationAction
+	Runbook     string
+	Paused      []PausedBy
+	InFlight    []InFlight
+	Pause       *ReasonForm
+	Resume      *ReasonForm
+}
+
+// RetryView is a destination's documented policy for repeats.
+type RetryView struct {
+	Max               int
+	Base, MaxInterval time.Duration
+}
+
+// DestinationAction is one action with what protects a repeat of it.
+type DestinationAction struct {
+	Name          string
+	Effect        string
+	KeyHeader     string // where the key travels; "" = no key
+	Retention     time.Duration
+	ProvenOn      time.Time // zero = unproven, not used automatically
+	ReplaysErrors bool
+	HasLookup     bool
+	LookupLag     time.Duration
+	Authoritative bool
+	Overwrites    bool
+}
+
+// InFlight is one attempt that is under way.
+type InFlight struct {
+	Operation  Link
+	Attempt    operation.AttemptID
+	Dispatched bool
+	LeaseEnd   time.Time
+}

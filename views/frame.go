@@ -1,0 +1,142 @@
+package views
+
+import "holdpoint/operation"
+
+// Frame is what stands around every page.
+type Frame struct {
+	// Path is the current path with its query; language and sign-in return to it.
+	Path string
+	// Section is the navigation entry that is current, one of the Section constants.
+	Section Section
+	// Viewer is who looks; nil on pages before sign-in.
+	Viewer *Viewer
+	// Waiting is how many decisions wait for the viewer (the number at Inbox).
+	Waiting int
+	// Flash holds what the last action did, shown once.
+	Flash []Flash
+	// Theme is "light", "dark" or "" for the browser's own choice.
+	Theme string
+	// SendsPaused is set while all sends are paused (a restored database).
+	SendsPaused bool
+}
+
+// Section names an entry of the navigation.
+type Section string
+
+// The entries of the navigation.
+const (
+	SectionInbox        Section = "inbox"
+	SectionOperations   Section = "operations"
+	SectionDeliveries   Section = "deliveries"
+	SectionFlows        Section = "flows"
+	SectionDestinations Section = "destinations"
+	SectionPeople       Section = "people"
+	SectionAccount      Section = "account"
+)
+
+// The addresses that the frame itself links or posts to.
+const (
+	PathInbox        = "/inbox"
+	PathOperations   = "/operations"
+	PathDeliveries   = "/deliveries"
+	PathFlows        = "/flows"
+	PathDestinations = "/destinations"
+	PathPeople       = "/people"
+	PathAccount      = "/account"
+	PathAdopt        = "/operations/adopt"
+	PathSignIn       = "/sign-in"
+	PathSignOut      = "/sign-out" // POST
+)
+
+// navEntry is one link of the top bar.
+type navEntry struct {
+	section Section
+	path    string
+	key     string
+}
+
+// navFor lists the entries that this viewer may open.
+func navFor(v *Viewer) []navEntry {
+	list := []navEntry{
+		{SectionInbox, PathInbox, "nav.inbox"},
+		{SectionOperations, PathOperations, "nav.operations"},
+		{SectionDeliveries, PathDeliveries, "nav.deliveries"},
+		{SectionFlows, PathFlows, "nav.flows"},
+		{SectionDestinations, PathDestinations, "nav.destinations"},
+	}
+	if v.Has(operation.RoleAdmin) {
+		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
+	}
+	return list
+}
+
+// Viewer is the person who looks at the page.
+type Viewer struct {
+	Name  string
+	Email string
+	Roles []operation.Role
+}
+
+// Has reports whether the viewer holds the role.
+func (v *Viewer) Has(r operation.Role) bool {
+	if v == nil {
+		return false
+	}
+	for _, k := range v.Roles {
+		if k == r {
+			return true
+		}
+	}
+	return false
+}
+
+// FlashKind is the weight of a message after an action.
+type FlashKind string
+
+// The kinds of flash.
+const (
+	FlashDone FlashKind = "done" // the action was carried out
+	FlashInfo FlashKind = "info" // nothing was changed, and why
+	FlashWarn FlashKind = "warn" // refused
+)
+
+// Flash is a message about the action that led to this page.
+type Flash struct {
+	Kind FlashKind
+	Say  Say
+}
+
+// The catalogue keys of what an action did. Handlers put them into a Flash.
+const (
+	FlashApproved             = "flash.approved"         // quorum reached
+	FlashApprovalCounted      = "flash.approval_counted" // one more is needed; Given, Required
+	FlashChangesRequested     = "flash.changes_requested"
+	FlashRejected             = "flash.rejected"
+	FlashWithdrawn            = "flash.withdrawn"
+	FlashVersionSaved         = "flash.version_saved"     // Number
+	FlashVersionSubmitted     = "flash.version_submitted" // Number
+	FlashUnchanged            = "flash.unchanged"         // an untouched resubmission
+	FlashConfirmed            = "flash.confirmed"         // by a person; Reference
+	FlashHeld                 = "flash.held"              // Until
+	FlashDuplicateRecorded    = "flash.duplicate_recorded"
+	FlashNotExecuted          = "flash.not_executed"
+	FlashReexecutionRequested = "flash.reexecution_requested"
+	FlashReexecutionApproved  = "flash.reexecution_approved"
+	FlashReexecutionRefused   = "flash.reexecution_refused"
+	FlashReplaced             = "flash.replaced"
+	FlashCancelled            = "flash.cancelled"
+	FlashAttemptsGranted      = "flash.attempts_granted"
+	FlashCorrected            = "flash.corrected"
+	FlashDisputed             = "flash.disputed"
+	FlashEvidenceAdded        = "flash.evidence_added"
+	FlashPaused               = "flash.paused"
+	FlashResumed              = "flash.resumed"
+	FlashWentOn               = "flash.went_on"
+	FlashRunResumed           = "flash.run_resumed"
+	FlashAdopted              = "flash.adopted"
+	FlashAccountSaved         = "flash.account_saved"
+	FlashPasswordChanged      = "flash.password_changed"
+	FlashSignedOut            = "flash.signed_out"
+	FlashSignInAgain          = "flash.sign_in_again" // session ended while deciding; nothing was decided
+	FlashRemedyDone           = "flash.remedy_done"
+)

@@ -1,0 +1,138 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// OperationModel is the page of one operation: what was approved, what was tried,
+// what the destination says, what is decided next and by whom.
+type OperationModel struct {
+	Frame
+	Head     Head
+	Stages   []StageLink // the run's stages, this one marked
+	Approved Approved
+	Tried    Tried
+	Found    Found
+	Panel    Panel
+	History  HistoryModel
+}
+
+// Head is the top of an operation's page.
+type Head struct {
+	ID          operation.ID
+	URL         string
+	Title       string // one line of the content
+	Flow        Link
+	FlowVersion int
+	Run         Link
+	Stage       string // title of the stage
+	State       operation.State
+	Revision    int64
+
+	// ConfirmedBy is "destination" or "person" when the state is confirmed.
+	ConfirmedBy ConfirmedBy
+	Duplicate   Duplicate
+	Delivery    DeliveryState // of a mail: accepted is never shown as delivered
+	Adopted     bool          // entered by hand; a job of another system
+	Overdue     bool
+	Paused      []PausedBy
+
+	Next        operation.DecisionKind
+	Responsible Who
+	Due         time.Time // zero for closed operations
+
+	Destination Link
+	Environment string // of the destination: "live", "test" …
+	Replaces    *Link  // the operation that this one replaces
+	ReplacedBy  *Link
+	HoldUntil   time.Time // a person keeps the review on hold until then
+	HoldReason  string
+	// Why says why a person is asked (review), or why it waits.
+	Why Say
+	// WaitingFor is the earlier stage that is not satisfied (state waiting).
+	WaitingFor *Link
+}
+
+// ConfirmedBy says whose word confirmed the effect.
+type ConfirmedBy string
+
+// Who confirmed: the destination's own answer, or a person with evidence.
+const (
+	ByDestination ConfirmedBy = "destination"
+	ByPerson      ConfirmedBy = "person"
+)
+
+// Duplicate says whether more than one effect exists.
+type Duplicate string
+
+// The duplicate facts.
+const (
+	DuplicateNone      Duplicate = ""
+	DuplicateSuspected Duplicate = "suspected"
+	DuplicateConfirmed Duplicate = "confirmed"
+)
+
+// DeliveryState says what became of an accepted mail.
+type DeliveryState string
+
+// The delivery states of a mail.
+const (
+	DeliveryNone       DeliveryState = ""
+	DeliveryAccepted   DeliveryState = "accepted"
+	DeliveryDelivered  DeliveryState = "delivered"
+	DeliveryBounced    DeliveryState = "bounced"
+	DeliveryComplained DeliveryState = "complained"
+)
+
+// PauseScope says what is paused.
+type PauseScope string
+
+// The scopes of a pause.
+const (
+	PauseAll         PauseScope = "all"
+	PauseOperation   PauseScope = "operation"
+	PauseFlow        PauseScope = "flow"
+	PauseDestination PauseScope = "destination"
+)
+
+// PausedBy is one pause that holds the operation, flow or destination.
+type PausedBy struct {
+	Scope  PauseScope
+	Who    Who
+	Since  time.Time
+	Reason string
+}
+
+// StageLink is one stage in the strip at the top.
+type StageLink struct {
+	Number  int
+	Title   string
+	URL     string // "" where there is no operation yet
+	State   operation.State
+	Current bool
+}
+
+// stateSentence says what the state means for this operation.
+func stateSentence(p *text.Printer, h Head) string {
+	if h.State == operation.Confirmed && h.ConfirmedBy == ByPerson {
+		return p.T("state.says.confirmed_by_person")
+	}
+	return p.T("state.says." + string(h.State))
+}
+
+func nextText(p *text.Printer, h Head) string {
+	if h.Next == operation.DecideNothing {
+		return p.T("next.nothing")
+	}
+	return p.T("next." + string(h.Next))
+}
+
+func responsibleText(p *text.Printer, h Head) string {
+	if h.Next == operation.DecideNothing {
+		return "–"
+	}
+	return h.Responsible.In(p)
+}

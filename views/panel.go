@@ -1,0 +1,200 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+)
+
+// Panel is the fourth part of an operation's page: what is decided next, and what
+// the viewer may do. A nil form is not offered in this state; a form with Barred set
+// is shown as the sentence that says why not.
+type Panel struct {
+	// Yours says that the next decision is the viewer's.
+	Yours bool
+
+	Decide      *DecideForm
+	Reconcile   *ReconcileForm
+	Reexecution *ReexecutionForm
+	Recheck     *RecheckForm
+
+	// Edit and Replace lead to their own pages.
+	Edit    *LinkAction
+	Replace *LinkAction
+
+	Withdraw *ReasonForm
+	Cancel   *ReasonForm
+	Pause    *ReasonForm
+	Resume   *ReasonForm
+	Correct  *ReasonForm
+	Grant    *GrantForm
+	Dispute  *DisputeForm
+	Evidence *EvidenceForm
+	Remedy   *ReasonForm // the open work on a closed operation is done
+
+	// Barred lists other things that cannot be done now, with the reason.
+	Barred []BarredAction
+}
+
+// LinkAction is an action with its own page.
+type LinkAction struct {
+	URL    string
+	Barred *operation.Refusal
+}
+
+// BarredAction is something that may not be done, and why.
+type BarredAction struct {
+	Action string // catalogue key "do.<word>", e.g. "do.send_again"
+	Why    *operation.Refusal
+}
+
+// DecideForm is the approvers' decision on a version.
+// Fields: decision (approve | request_changes | reject), comment.
+type DecideForm struct {
+	Form
+	Decision operation.Decision
+	Comment  string
+	// Number is the version decided on; Given of Required approvals are there.
+	Number, Given, Required int
+	// Recipients is how many receive it, for a mail; 0 = not a mail.
+	Recipients  int
+	Destination string
+	// NextStage is the title of the stage that waits for this one; "" = none.
+	NextStage string
+	// Late says that the approvers' entitlement ended or the approval expired, so
+	// that this version is to be approved once more: "Expired, not sent".
+	Expired bool
+}
+
+// Finding is the reviewer's answer.
+type Finding string
+
+// The reviewer's answers.
+const (
+	FindingDone      Finding = "done"      // yes, one effect
+	FindingNotDone   Finding = "not_done"  // no effect
+	FindingDuplicate Finding = "duplicate" // more than one
+	FindingHold      Finding = "hold"      // cannot tell yet
+)
+
+// Then is what follows from "not done".
+type Then string
+
+// What follows from "not done".
+const (
+	ThenReexecute Then = "request_reexecution"
+	ThenClose     Then = "close"
+)
+
+// ReconcileForm is the reviewer's answer to "does this effect exist?".
+// Fields: finding (done | not_done | duplicate | hold);
+// done: done_reference, done_reference_url, done_evidence, done_link;
+// not_done: for each item check_<item> (yes | no), note_<item>, then
+// not_done_evidence, not_done_link, then (request_reexecution | close), not_done_reason,
+// not_done_confirm (yes; needed to close);
+// duplicate: duplicate_references (one a line), duplicate_evidence, duplicate_link,
+// duplicate_confirm (yes);
+// hold: hold_until (2006-01-02T15:04 in the viewer's zone), hold_reason.
+type ReconcileForm struct {
+	Form
+	Finding     Finding
+	Destination string
+	Effect      string // effect type, e.g. "task"
+
+	Reference    string
+	ReferenceURL string
+	DoneEvidence EvidenceFields
+
+	Checklist       []CheckItem
+	NotDoneEvidence EvidenceFields
+	Then            Then
+	NotDoneReason   string
+	// NotDoneBarred says why "not done" is refused for now (an earlier request may
+	// still take effect).
+	NotDoneBarred *operation.Refusal
+	Generation    int // key generation that a re-execution would use
+	Key           string
+
+	References        string
+	DuplicateEvidence EvidenceFields
+
+	HoldUntil  string // as typed
+	HoldReason string
+}
+
+// CheckItem is one question of the checklist with its answer.
+type CheckItem struct {
+	Item operation.ChecklistItem
+	// Ask is the question of an item that a flow adds; the five common ones have
+	// theirs in the catalogues.
+	Ask     string
+	Hint    string // what is known here: the key, the ID, the error text
+	Answer  string // "yes", "no" or "" (unanswered)
+	Comment string
+	By      Who
+	At      time.Time
+}
+
+// ReexecutionForm is the second person's decision.
+// Fields: decision (approve | refuse), confirm (yes; needed to approve), comment.
+type ReexecutionForm struct {
+	Form
+	Decision string
+	Comment  string
+	// What the second person must see.
+	Destination    string
+	Key            string
+	Generation     int
+	KeyKept        bool // the key is still protected and stays the same
+	RequestedBy    Who
+	RequestedAt    time.Time
+	Reason         string
+	Checklist      []CheckItem
+	Evidence       []EvidenceLine
+	Given          []Signature
+	Required       int
+	FreshLookup    bool // a lookup runs again before the dispatch
+	ApprovalExpiry time.Duration
+}
+
+// RecheckForm answers the checklist once more right before an approved re-execution,
+// where the destination offers no lookup.
+// Fields: check_<item> (yes | no), note_<item>.
+type RecheckForm struct {
+	Form
+	Checklist []CheckItem
+	CheckedAt time.Time
+}
+
+// ReasonForm is an action that needs only a reason. Fields: reason, and confirm
+// (yes) where Confirm is set.
+type ReasonForm struct {
+	Form
+	Reason  string
+	Confirm bool
+	// InFlight is how many attempts are under way now (pause).
+	InFlight int
+}
+
+// GrantForm gives more attempts. Fields: attempts (1–20), reason.
+type GrantForm struct {
+	Form
+	Attempts string
+	Reason   string
+}
+
+// DisputeForm reopens a closed operation. Fields: evidence, link, reference.
+type DisputeForm struct {
+	Form
+	EvidenceFields
+	Reference string
+}
+
+// EvidenceForm adds late evidence. Fields: evidence, link, reference, reference_url
+// (both only where the evidence shows the effect).
+type EvidenceForm struct {
+	Form
+	EvidenceFields
+	Reference    string
+	ReferenceURL string
+}

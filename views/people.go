@@ -1,0 +1,65 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+)
+
+// PeopleModel lists people and their roles (admins; read only here).
+type PeopleModel struct {
+	Frame
+	Rows []PersonRow
+}
+
+// PersonRow is one person.
+type PersonRow struct {
+	ID       operation.UserID
+	Name     string
+	Email    string
+	Active   bool
+	Roles    []RoleGrant
+	LastSeen time.Time // zero = never
+	// PasswordSet is false until the one-use link was used.
+	PasswordSet bool
+}
+
+// RoleGrant is a role, for one flow or for all.
+type RoleGrant struct {
+	Role operation.Role
+	Flow string // "" = all flows
+}
+
+// AccountModel is the viewer's own settings.
+// Two forms: Settings (fields: language, zone, theme) and Password (fields:
+// current, password, password_again).
+type AccountModel struct {
+	Frame
+	Settings SettingsForm
+	Password PasswordForm
+	Sessions []SessionRow
+}
+
+// SettingsForm holds language, time zone and theme.
+// Fields: language (en | ja | pl), zone (IANA name), theme (auto | light | dark).
+type SettingsForm struct {
+	Form
+	Language string
+	Zone     string
+	Zones    []string // suggestions
+	Theme    string
+}
+
+// PasswordForm changes the password. Fields: current, password, password_again.
+type PasswordForm struct {
+	Form
+	MinLen int
+}
+
+// SessionRow is one session of the viewer.
+type SessionRow struct {
+	Current bool
+	Since   time.Time
+	Seen    time.Time
+	Agent   string // browser, as it named itself
+}

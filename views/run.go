@@ -1,0 +1,86 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+)
+
+// RunModel is the page of one run: its stages as a track, what a resume would do,
+// the event and its deliveries.
+type RunModel struct {
+	Frame
+	ID          operation.RunID
+	Title       string
+	Flow        Link
+	FlowVersion int
+	Key         string // the run key's shown form (a hash)
+	State       operation.RunState
+	StartedAt   time.Time
+	EndedAt     time.Time // zero = not ended
+	Owner       Who
+	Stages      []RunStage
+	Resume      *ResumeForm // nil = nothing to resume
+	Event       EventView
+	Deliveries  []DeliveryRow
+	Inputs      []Field // what the event gave
+	Missing     []string
+}
+
+// StageMark says what a resume would do with a stage.
+type StageMark string
+
+// The marks of a stage.
+const (
+	MarkKept    StageMark = "kept"    // confirmed (or gone on without): never runs again
+	MarkNext    StageMark = "next"    // will be sent, or is under way
+	MarkBlocked StageMark = "blocked" // something stands in the way
+	MarkLater   StageMark = "later"   // waits for an earlier stage
+)
+
+// RunStage is one stage of a run.
+type RunStage struct {
+	Number      int
+	Key         string
+	Title       string
+	Operation   operation.ID // "" = not created
+	URL         string
+	State       operation.State
+	Mark        StageMark
+	Why         Say // why it is blocked or waits
+	Version     int // approved version that would be sent; 0 = none
+	Destination string
+	Reference   *Reference // of a kept stage
+	WentOn      *Signature // the owner's "go on without it"
+	GoOn        *GoOnForm  // nil = not offered
+}
+
+// GoOnForm lets the owner go on without a stage that closed without effect.
+// Fields: reason, confirm (yes).
+type GoOnForm struct {
+	Form
+	Stage  string
+	Reason string
+}
+
+// ResumeForm resumes a run from its first stage that is not satisfied.
+// Fields: reason, confirm (yes). The page shows stage by stage what is kept, what
+// will be sent and what is blocked.
+type ResumeForm struct {
+	Form
+	Reason string
+}
+
+// EventView is the business fact behind a run.
+type EventView struct {
+	ID      operation.EventID
+	Source  string
+	Account string
+	Topic   string
+	Key     string
+	At      time.Time
+	// Payload is the body as it came; "" when it was erased or may not be shown.
+	Payload  string
+	Erased   bool
+	Conflict bool // the same identity came with another payload
+}

@@ -1,0 +1,109 @@
+package views
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// Tried is the second column: the ladder of attempts.
+type Tried struct {
+	Attempts []AttemptView
+	Used     int // counted against the limit
+	Max      int
+	// Next says when the next try or check is; zero = none.
+	Next time.Time
+	// Halt says why there is no next try; empty = there is one, or none is needed.
+	Halt Say
+	// Reexecution is set while one approved attempt is still to be made.
+	Reexecution bool
+}
+
+// AttemptView is one technical try.
+type AttemptView struct {
+	ID           operation.AttemptID
+	Number       int
+	Kind         operation.AttemptKind
+	ClaimedAt    time.Time
+	By           Who // job or service
+	DispatchedAt time.Time
+	Written      int64 // bytes of the request written
+	Key          string
+	Generation   int
+	SendBy       time.Time
+	LeaseEnd     time.Time
+
+	// Open says that the attempt is still running: it has no outcome yet.
+	Open      bool
+	Outcome   operation.Outcome
+	EndedAt   time.Time
+	Proof     operation.Proof
+	Reference string
+	// SettledBy says that a later fact settled an unknown outcome: "effect" or
+	// "no_effect"; "" = not settled.
+	SettledBy SettledBy
+}
+
+// SettledBy says how an unknown outcome was settled later.
+type SettledBy string
+
+// How an unknown outcome was settled.
+const (
+	NotSettled      SettledBy = ""
+	SettledEffect   SettledBy = "effect"    // the effect was found
+	SettledNoEffect SettledBy = "no_effect" // shown not to have happened
+)
+
+// attemptOutcome is the data-outcome of an attempt: an open one has none yet.
+func attemptOutcome(a AttemptView) string {
+	if a.Open {
+		return "open"
+	}
+	return a.Outcome.String()
+}
+
+// triedHint says when the first attempt starts.
+func triedHint(p *text.Printer, h Head) string {
+	switch h.State {
+	case operation.Draft, operation.PendingApproval:
+		return p.T("tried.hint_approval")
+	case operation.Waiting:
+		return p.T("tried.hint_waiting")
+	case operation.Ready:
+		return p.T("tried.hint_ready")
+	case operation.Review:
+		return p.T("tried.hint_adopted")
+	}
+	return ""
+}
+
+// dispatchText says what left, and under which key.
+func dispatchText(p *text.Printer, a AttemptView) string {
+	switch {
+	case a.Written > 0 && a.Key != "":
+		return p.N("attempt.written_key", int(a.Written), "Generation", a.Generation)
+	case a.Written > 0:
+		return p.N("attempt.written", int(a.Written))
+	case a.Key != "":
+		return p.T("attempt.key", "Generation", a.Generation)
+	}
+	return p.T("attempt.handed_out")
+}
+
+// proofText says what proves an outcome, or why it is not known.
+func proofText(p *text.Printer, proof operation.Proof) string {
+	args := []any{"Status", proof.Status, "Code", proof.Code, "Duration", time.Duration(proof.Millis) * time.Millisecond}
+	if k := "proof." + proof.Code; text.Has(k) {
+		return p.T(k, args...)
+	}
+	switch {
+	case proof.Status > 0 && proof.Code != "":
+		return p.T("proof.status_code", args...)
+	case proof.Status > 0:
+		return p.T("proof.status", args...)
+	case proof.Code != "":
+		return p.T("proof.code", args...)
+	}
+	return p.T("proof.none")
+}

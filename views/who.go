@@ -1,0 +1,57 @@
+package views
+
+import (
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// WhoKind says what kind of somebody is named.
+type WhoKind string
+
+// The kinds of somebody.
+const (
+	WhoPerson WhoKind = "person"
+	WhoRole   WhoKind = "role"
+	WhoSystem WhoKind = "system"
+	WhoJob    WhoKind = "job"
+	WhoToken  WhoKind = "token" // a service
+	WhoModel  WhoKind = "model" // an AI that wrote a draft
+)
+
+// Who names somebody on a page. The zero value names nobody.
+type Who struct {
+	Kind WhoKind
+	Name string // of a person, token, job or model
+	Role operation.Role
+	You  bool // it is the viewer
+}
+
+// PersonWho names a person.
+func PersonWho(name string, you bool) Who { return Who{Kind: WhoPerson, Name: name, You: you} }
+
+// RoleWho names all holders of a role; you says that the viewer is one.
+func RoleWho(r operation.Role, you bool) Who { return Who{Kind: WhoRole, Role: r, You: you} }
+
+// SystemWho names the system itself.
+func SystemWho() Who { return Who{Kind: WhoSystem} }
+
+// In names them in the reader's language.
+func (w Who) In(p *text.Printer) string {
+	switch {
+	case w.Kind == WhoSystem:
+		return p.T("who.system")
+	case w.Kind == WhoModel:
+		return p.T("who.model", "Name", w.Name)
+	case w.You && w.Name == "" && w.Role == "":
+		return p.T("who.you")
+	case w.Name != "" && w.You:
+		return p.T("who.name_you", "Name", w.Name)
+	case w.Name != "":
+		return w.Name
+	case w.Role != "" && w.You:
+		return p.T("who.name_you", "Name", p.T("role."+string(w.Role)))
+	case w.Role != "":
+		return p.T("role." + string(w.Role))
+	}
+	return p.T("who.nobody")
+}

@@ -1,0 +1,55 @@
+package views
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"holdpoint/views/text"
+)
+
+// t says a catalogue sentence in the reader's language.
+func t(ctx context.Context, key string, args ...any) string { return text.From(ctx).T(key, args...) }
+
+// n says a catalogue sentence about a number in the right plural form.
+func n(ctx context.Context, key string, count int, args ...any) string {
+	return text.From(ctx).N(key, count, args...)
+}
+
+// say puts a sentence into the reader's language.
+func say(ctx context.Context, s Say) string { return s.In(text.From(ctx)) }
+
+// who names somebody in the reader's language.
+func who(ctx context.Context, w Who) string { return w.In(text.From(ctx)) }
+
+// span says a length of time.
+func span(ctx context.Context, d time.Duration) string { return text.From(ctx).Duration(d) }
+
+// num writes a whole number.
+func num(ctx context.Context, v int) string { return text.From(ctx).Number(v) }
+
+// num64 writes a number that is a name (a revision, a sequence): no digit grouping.
+func num64(v int64) string { return strconv.FormatInt(v, 10) }
+
+// label gives the word for a field's name, or the model's own label, or the name.
+func label(ctx context.Context, name, own string) string {
+	if own != "" {
+		return own
+	}
+	if k := "field." + name; text.Has(k) {
+		return t(ctx, k)
+	}
+	return name
+}
+
+// shortHash shows a hexadecimal hash as people compare it: its first and last four
+// bytes.
+func shortHash(h string) string {
+	if len(h) <= 16 {
+		return h
+	}
+	return h[:8] + "…" + h[len(h)-8:]
+}
+
+// pageTitle is the title of the browser's tab.
+func pageTitle(title string) string { return title + " · Holdpoint" }
