@@ -1,0 +1,197 @@
+package definition
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/ast"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/ext"
+)
+
+// costLimit bounds the work of one evaluation, in CEL cost units; a hostile
+// expression ends with an error within milliseconds.
+const costLimit = 500_000
+
+// scope is a place where expressions are evaluated, with the names known there.
+type scope string
+
+const (
+	scopeFlow    scope = "flow"    // event, inputs
+	scopeRequest scope = "request" // content
+	scopeLookup  scope = "lookup"  // content, key, operation_id
+	scopeAnswer  scope = "answer"  // status, header, body, content, key, operation_id
+	scopeMatch   scope = "match"   // as scopeAnswer, and match
+	scopePlace   scope = "place"   // env("NAME")
+	scopeNotice  scope = "notice"  // header, body
+)
+
+var scopeVariables = map[scope][]cel.EnvOption{
+	scopeFlow: {
+		cel.Variable("event", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("inputs", cel.MapType(cel.StringType, cel.DynType)),
+	},
+	scopeRequest: {contentVariable},
+	scopeLookup:  {contentVariable, keyVariable, operationVariable},
+	scopeAnswer:  append([]cel.EnvOption{contentVariable, keyVariable, operationVariable}, answerVariables...),
+	scopeMatch: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable,
+		cel.Variable("match", cel.DynType)}, answerVariables...),
+	scopePlace: {cel.Function("env",
+		cel.Overload("env_string", []*cel.Type{cel.StringType}, cel.StringType, cel.LateFunctionBinding()))},
+	scopeNotice: {
+		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable("body", cel.DynType),
+	},
+}
+
+var (
+	contentVariable   = cel.Variable("content", cel.MapType(cel.StringType, cel.DynType))
+	keyVariable       = cel.Variable("key", cel.StringType)
+	operationVariable = cel.Variable("operation_id", cel.StringType)
+	answerVariables   = []cel.EnvOption{
+		cel.Variable("status", cel.IntType),
+		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable("body", cel.DynType),
+	}
+)
+
+var (
+	baseEnv = sync.OnceValues(func() (*cel.Env, error) {
+		return cel.NewEnv(
+			cel.OptionalTypes(),
+			cel.DefaultUTCTimeZone(true),
+			cel.CrossTypeNumericComparisons(true),
+			cel.ParserRecursionLimit(60),
+			cel.ParserExpressionSizeLimit(8<<10),
+			ext.Strings(), ext.Encoders(), ext.Math(), ext.Sets(),
+			cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
+		)
+	})
+	scopeEnvs sync.Map // scope → *cel.Env
+)
+
+func envOf(s scope) (*cel.Env, error) {
+	if e, ok := scopeEnvs.Load(s); ok {
+		return e.(*cel.Env), nil
+	}
+	base, err := baseEnv()
+	if err != nil {
+		return nil, err
+	}
+	e, err := base.Extend(scopeVariables[s]...)
+	if err != nil {
+		return nil, err
+	}
+	scopeEnvs.Store(s, e)
+	return e, nil
+}
+
+// expr is a compiled expression. It is safe for concurrent use.
+type expr struct {
+	text    string
+	program cel.Program
+	names   map[string]bool // the variables it reads
+	boolean bool            // its type is bool, or not known before it is evaluated
+}
+
+// compile checks an expression's text (without ${ and }) for a scope.
+func compile(s scope, text string) (*expr, error) {
+	env, err := envOf(s)
+	if err != nil {
+		return nil, err
+	}
+	checked, iss := env.Compile(text)
+	if err := iss.Err(); err != nil {
+		return nil, fmt.Errorf("the expression ${%s} is not valid: %s", text, firstIssue(iss))
+	}
+	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.EvalOptions(cel.OptOptimize))
+	if err != nil {
+		return nil, fmt.Errorf("the expression ${%s} cannot be prepared: %w", text, err)
+	}
+	out := checked.OutputType()
+	e := &expr{text: text, program: program, names: map[string]bool{},
+		boolean: out.IsExactType(cel.BoolType) || out.IsExactType(cel.DynType)}
+	visitor := ast.NewExprVisitor(func(n ast.Expr) {
+		if n.Kind() == ast.IdentKind {
+			e.names[n.AsIdent()] = true
+		}
+	})
+	ast.PostOrderVisit(checked.NativeRep().Expr(), visitor)
+	return e, nil
+}
+
+func firstIssue(iss *cel.Issues) string {
+	for _, e := range iss.Errors() {
+		return e.Message
+	}
+	return iss.Err().Error()
+}
+
+// eval evaluates with variables; a missing value, an error and too much work are all
+// errors.
+func (e *expr) eval(vars map[string]any) (ref.Val, error) {
+	out, _, err := e.program.Eval(vars)
+	if err != nil {
+		return nil, fmt.Errorf("${%s}: %w", e.text, err)
+	}
+	if types.IsError(out) {
+		return nil, fmt.Errorf("${%s}: %v", e.text, out)
+	}
+	return out, nil
+}
+
+// value evaluates to a JSON value.
+func (e *expr) value(vars map[string]any) (any, error) {
+	out, err := e.eval(vars)
+	if err != nil {
+		return nil, err
+	}
+	v, err := native(out)
+	if err != nil {
+		return nil, fmt.Errorf("${%s}: %w", e.text, err)
+	}
+	return v, nil
+}
+
+var errNotBool = errors.New("the rule is neither true nor false")
+
+// holds evaluates a rule. Anything but true or false is an error.
+func (e *expr) holds(vars map[string]any) (bool, error) {
+	out, err := e.eval(vars)
+	if err != nil {
+		return false, err
+	}
+	b, ok := out.(types.Bool)
+	if !ok {
+		return false, fmt.Errorf("${%s}: %w", e.text, errNotBool)
+	}
+	return bool(b), nil
+}
+
+// Env looks up an environment variable for env("NAME") in a profile's places. Its
+// second result is false when the variable is not set.
+type Env = func(name string) (value string, ok bool)
+
+// placeText evaluates a text that may use env("NAME").
+func placeText(t template, env Env) (string, error) {
+	vars, err := cel.FunctionVars(map[string]any{}, map[string]cel.LateBoundFunction{
+		"env": func(_ string, args ...ref.Val) ref.Val {
+			name, ok := args[0].(types.String)
+			if !ok || env == nil {
+				return types.NewErr("env takes a name")
+			}
+			v, ok := env(string(name))
+			if !ok {
+				return types.NewErr("environment variable %s is not set", string(name))
+			}
+			return types.String(v)
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	return t.place(vars)
+}

@@ -1,0 +1,262 @@
+package definition
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Notice is what a verified notification says, before anything is stored.
+type Notice struct {
+	DeliveryKey string // the source's own key of this delivery; "" = none
+	BusinessKey string // a key that people know, such as an order number; "" = none
+	Handle      string // Shopify Flow: the action's handle
+	Event       EventData
+}
+
+// KeyError says that a notification has no usable key: it must be refused, since it
+// could not be told from another.
+type KeyError struct {
+	Field string // "event_key", "topic", "account" …
+	Why   string
+}
+
+// Error names the field and the reason.
+func (e *KeyError) Error() string { return e.Field + ": " + e.Why }
+
+// Read takes the keys and the data out of a notification whose signature has been
+// verified. header is the request's, body what DecodeJSON gave. A key that is
+// missing, null, empty or no scalar is a *KeyError; numbers count as their exact text.
+func (s *Source) Read(header http.Header, body any) (Notice, error) {
+	low := lowerHeader(header)
+	n := Notice{Event: EventData{Source: s.Name, Account: s.Account}}
+	var err error
+	switch s.Kind {
+	case KindShopifyFlow:
+		err = s.readFlow(&n, body)
+	case KindShopifyWebhook:
+		err = s.readWebhook(&n, low, body)
+	case KindCloudEvents:
+		err = s.readCloudEvent(&n, low, body)
+	default:
+		err = s.readJSON(&n, low, body)
+	}
+	if err != nil {
+		return Notice{}, err
+	}
+	if s.businessKey != nil {
+		n.BusinessKey, _ = keyText("business_key", s.businessKey, s.keyVariables(low, body))
+	}
+	return n, nil
+}
+
+func (s *Source) variables(low map[string]string, body any) map[string]any {
+	return map[string]any{"header": low, "body": plain(body)}
+}
+
+// keyVariables are the variables for keys: every number is its exact text, so that
+// 1.0 and 1, or two long identifiers, never become the same key.
+func (s *Source) keyVariables(low map[string]string, body any) map[string]any {
+	return map[string]any{"header": low, "body": numbersAsText(body)}
+}
+
+func numbersAsText(v any) any {
+	switch x := v.(type) {
+	case json.Number:
+		return x.String()
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = numbersAsText(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for k, e := range x {
+			out[k] = numbersAsText(e)
+		}
+		return out
+	}
+	return plain(v)
+}
+
+func (s *Source) readFlow(n *Notice, body any) error {
+	m, ok := body.(map[string]any)
+	if !ok {
+		return &KeyError{"body", "it is not an object"}
+	}
+	run, err := scalarKey("action_run_id", m["action_run_id"])
+	if err != nil {
+		return err
+	}
+	if shop, _ := m["shopify_domain"].(string); shop != "" && !strings.EqualFold(shop, s.Account) {
+		return &KeyError{"account", "the notification is from another shop"}
+	}
+	n.Handle, _ = m["handle"].(string)
+	n.DeliveryKey = run
+	n.Event.Key, n.Event.ActionRunID, n.Event.Data = run, run, m
+	n.Event.Topic = or(n.Handle, "action")
+	return nil
+}
+
+func (s *Source) readWebhook(n *Notice, low map[string]string, body any) error {
+	m, ok := body.(map[string]any)
+	if !ok {
+		return &KeyError{"body", "it is not an object"}
+	}
+	get := func(name string) string { return or(low["x-shopify-"+name], low["shopify-"+name]) }
+	if shop := get("shop-domain"); !strings.EqualFold(shop, s.Account) {
+		return &KeyError{"account", "the notification is from another shop"}
+	}
+	var err error
+	if n.Event.Topic, err = scalarKey("topic", get("topic")); err != nil {
+		return err
+	}
+	if n.DeliveryKey, err = scalarKey("delivery_key", get("webhook-id")); err != nil {
+		return err
+	}
+	// The event ID is the same over several deliveries; where the sender gives none,
+	// the delivery is the event.
+	n.Event.Key = or(get("event-id"), n.DeliveryKey)
+	n.Event.Time, _ = time.Parse(time.RFC3339Nano, get("triggered-at"))
+	n.Event.Data = m
+	return nil
+}
+
+func (s *Source) readCloudEvent(n *Notice, low map[string]string, body any) error {
+	attribute := func(name string) (string, error) { return decodeAttribute(low["ce-"+name]) }
+	data := body
+	if strings.HasPrefix(strings.ToLower(low["content-type"]), "application/cloudevents+json") {
+		m, ok := body.(map[string]any)
+		if !ok {
+			return &KeyError{"body", "it is not an object"}
+		}
+		attribute = func(name string) (string, error) {
+			v, _ := m[name].(string)
+			return v, nil
+		}
+		data = m["data"]
+	}
+	fields := map[string]string{}
+	for _, name := range []string{"specversion", "id", "source", "type", "time"} {
+		v, err := attribute(name)
+		if err != nil {
+			return &KeyError{name, err.Error()}
+		}
+		if name != "time" {
+			if v, err = scalarKey(name, v); err != nil {
+				return err
+			}
+		}
+		fields[name] = v
+	}
+	if fields["specversion"] != "1.0" {
+		return &KeyError{"specversion", "only CloudEvents 1.0 is understood"}
+	}
+	// source and id together are unique (CloudEvents 1.0): both make the key.
+	n.Event.Key = fields["source"] + " " + fields["id"]
+	n.Event.ID = fields["id"]
+	n.DeliveryKey = n.Event.Key
+	n.Event.Topic = fields["type"]
+	n.Event.Time, _ = time.Parse(time.RFC3339Nano, fields["time"])
+	n.Event.Data = asObject(data)
+	return nil
+}
+
+func (s *Source) readJSON(n *Notice, low map[string]string, body any) error {
+	vars, keys := s.variables(low, body), s.keyVariables(low, body)
+	var err error
+	if n.Event.Key, err = keyText("event_key", s.eventKey, keys); err != nil {
+		return err
+	}
+	if n.Event.Topic, err = keyText("topic", s.topic, keys); err != nil {
+		return err
+	}
+	if s.deliveryKey != nil {
+		if n.DeliveryKey, err = keyText("delivery_key", s.deliveryKey, keys); err != nil {
+			return err
+		}
+	}
+	if s.time != nil {
+		if v, err := s.time.render(vars); err == nil {
+			text, _ := v.(string)
+			n.Event.Time, _ = time.Parse(time.RFC3339Nano, text)
+		}
+	}
+	n.Event.Data = asObject(body)
+	if s.data != nil {
+		v, err := s.data.render(vars)
+		if err != nil {
+			return &KeyError{"data", err.Error()}
+		}
+		n.Event.Data = asObject(v)
+	}
+	return nil
+}
+
+// asObject gives an object as it is, and anything else under "value".
+func asObject(v any) map[string]any {
+	if m, ok := v.(map[string]any); ok {
+		return m
+	}
+	return map[string]any{"value": v}
+}
+
+// keyText evaluates a key. Every expression in it must give a text or a number.
+func keyText(field string, t template, vars map[string]any) (string, error) {
+	ps, err := t.pieces(vars)
+	if err != nil {
+		return "", &KeyError{field, err.Error()}
+	}
+	for _, p := range ps {
+		if p.value && strings.TrimSpace(p.text) == "" {
+			return "", &KeyError{field, "an expression gives an empty text"}
+		}
+	}
+	return scalarKey(field, joinPieces(ps))
+}
+
+// maxKey is the longest key of a source, in bytes.
+const maxKey = 512
+
+func scalarKey(field string, v any) (string, error) {
+	text, err := textOf(v)
+	if _, isBool := v.(bool); isBool {
+		err = errors.New("a truth value is no key")
+	}
+	switch {
+	case err != nil:
+		return "", &KeyError{field, err.Error()}
+	case strings.TrimSpace(text) == "":
+		return "", &KeyError{field, "it is missing or empty"}
+	case len(text) > maxKey:
+		return "", &KeyError{field, fmt.Sprintf("it is longer than %d bytes", maxKey)}
+	case hasControl(text):
+		return "", &KeyError{field, "it holds control characters"}
+	}
+	return text, nil
+}
+
+// decodeAttribute decodes a CloudEvents header value: percent-encoding, exactly once.
+func decodeAttribute(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		var c byte
+		if i+2 >= len(s) {
+			return "", errors.New("a percent sign is not followed by two digits")
+		}
+		if _, err := fmt.Sscanf(s[i+1:i+3], "%02x", &c); err != nil {
+			return "", errors.New("a percent sign is not followed by two digits")
+		}
+		b.WriteByte(c)
+		i += 2
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD"), nil
+}

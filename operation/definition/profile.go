@@ -1,0 +1,285 @@
+package definition
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/mail"
+	"sort"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+)
+
+// Profile is one version of a destination: where it is, what it documents, and how
+// its answers are to be read. It is read-only after ParseProfile and safe for
+// concurrent use.
+type Profile struct {
+	Destination string
+	Title       Text
+	Kind        operation.RequestKind
+	Account     string // pinned into every version
+	Environment string
+	BaseURL     string // as written; may use ${env("NAME")}; see Base
+	Local       bool   // lifts the guard against private addresses; shown on the page
+	Auth        Auth
+	Limits      Limits
+	SettleAfter time.Duration // a received request may still take effect this long
+	Retry       operation.RetryPolicy
+	Lease       time.Duration // of an attempt
+	LeaseCap    time.Duration // absolute limit of all its extensions
+	Docs        Docs
+	Actions     map[string]*Action
+	SMTP        *SMTP // for Kind smtp
+
+	Source []byte   // the file as applied
+	Hash   [32]byte // SHA-256 of Source
+
+	base template
+}
+
+// Defaults of a profile.
+const (
+	DefaultLease       = time.Minute
+	DefaultLeaseCap    = 15 * time.Minute
+	DefaultTimeout     = 10 * time.Second
+	DefaultBody        = 256 << 10
+	DefaultConcurrency = 4
+)
+
+// Limits bound the work at one destination.
+type Limits struct {
+	Concurrency int
+	Rate        float64 // requests per second; 0 = no limit
+	Burst       int
+	Timeout     time.Duration // of one request, as a whole
+	Body        int64         // bytes of an answer that are read
+}
+
+// Docs says where the destination documents what the profile claims.
+type Docs struct {
+	URL     string `json:"url"`
+	Checked string `json:"checked"` // date, YYYY-MM-DD
+}
+
+// SMTP says how mail is handed over.
+type SMTP struct {
+	Addr            string // host:port as written; may use ${env("NAME")}; see Profile.Base
+	StartTLS        string // "required" (default), "optional" or "off"
+	From            string // "Name <address>"
+	MessageIDDomain string
+}
+
+// Auth is the credential of a destination, by reference.
+type Auth struct {
+	Scheme string // "bearer", "basic", "header", "none"; "plain" for SMTP
+	Header string // for scheme header
+	Secret SecretRef
+	User   SecretRef // for basic and plain
+}
+
+// Name is the credential's name, pinned in every version: "bearer env:BILLING_KEY".
+// It never holds a value.
+func (a Auth) Name() string {
+	parts := []string{a.Scheme}
+	if a.Scheme == "" {
+		parts[0] = "none"
+	}
+	for _, s := range []string{a.Header, a.User.Name(), a.Secret.Name()} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// Action gives an action by name.
+func (p *Profile) Action(name string) (*Action, error) {
+	if a, ok := p.Actions[name]; ok {
+		return a, nil
+	}
+	return nil, fmt.Errorf("destination %s has no action %q", p.Destination, name)
+}
+
+type rawProfile struct {
+	Destination string                `json:"destination"`
+	Title       Text                  `json:"title"`
+	Kind        operation.RequestKind `json:"kind"`
+	Account     string                `json:"account"`
+	Environment string                `json:"environment"`
+	BaseURL     string                `json:"base_url"`
+	Local       bool                  `json:"local"`
+	Auth        rawAuth               `json:"auth"`
+	SMTP        *rawSMTP              `json:"smtp"`
+	Limits      struct {
+		Concurrency int      `json:"concurrency"`
+		Rate        rate     `json:"rate"`
+		Timeout     duration `json:"timeout"`
+		Body        size     `json:"body"`
+	} `json:"limits"`
+	SettleAfter duration `json:"settle_after"`
+	Lease       duration `json:"lease"`
+	LeaseCap    duration `json:"lease_cap"`
+	Retry       struct {
+		Max               int      `json:"max"`
+		Base              duration `json:"base"`
+		MaxInterval       duration `json:"max_interval"`
+		RespectRetryAfter *bool    `json:"respect_retry_after"`
+	} `json:"retry"`
+	Docs    Docs                 `json:"docs"`
+	Actions map[string]rawAction `json:"actions"`
+}
+
+type rawSMTP struct {
+	Addr            string `json:"addr"`
+	StartTLS        string `json:"starttls"`
+	From            string `json:"from"`
+	MessageIDDomain string `json:"message_id_domain"`
+}
+
+type rawAuth struct {
+	Bearer *SecretRef `json:"bearer"`
+	Basic  *rawUser   `json:"basic"`
+	Plain  *rawUser   `json:"plain"`
+	Header *struct {
+		Name   string    `json:"name"`
+		Secret SecretRef `json:"secret"`
+	} `json:"header"`
+	None bool `json:"none"`
+}
+
+type rawUser struct {
+	User   SecretRef `json:"user"`
+	Secret SecretRef `json:"secret"`
+}
+
+func (a rawAuth) auth() Auth {
+	switch {
+	case a.Bearer != nil:
+		return Auth{Scheme: "bearer", Secret: *a.Bearer}
+	case a.Basic != nil:
+		return Auth{Scheme: "basic", User: a.Basic.User, Secret: a.Basic.Secret}
+	case a.Plain != nil:
+		return Auth{Scheme: "plain", User: a.Plain.User, Secret: a.Plain.Secret}
+	case a.Header != nil:
+		return Auth{Scheme: "header", Header: a.Header.Name, Secret: a.Header.Secret}
+	}
+	return Auth{Scheme: "none"}
+}
+
+// ParseProfile reads a destination profile. The error is Problems, with file, line
+// and field.
+func ParseProfile(file string, src []byte) (*Profile, error) {
+	var raw rawProfile
+	d, p, err := load("profile", file, src, &raw)
+	if err != nil {
+		return nil, err
+	}
+	pr := &Profile{
+		Destination: raw.Destination, Title: raw.Title, Kind: raw.Kind, Account: raw.Account, Environment: raw.Environment,
+		BaseURL: raw.BaseURL, Local: raw.Local, Auth: raw.Auth.auth(), SettleAfter: time.Duration(raw.SettleAfter),
+		Limits: Limits{
+			Concurrency: orInt(raw.Limits.Concurrency, DefaultConcurrency), Rate: raw.Limits.Rate.perSecond, Burst: raw.Limits.Rate.burst,
+			Timeout: orDuration(raw.Limits.Timeout, DefaultTimeout), Body: int64(orInt(int(raw.Limits.Body), DefaultBody)),
+		},
+		Retry: operation.RetryPolicy{
+			Max: orInt(raw.Retry.Max, DefaultAttempts), Base: orDuration(raw.Retry.Base, 2*time.Second),
+			MaxInterval:       orDuration(raw.Retry.MaxInterval, 5*time.Minute),
+			RespectRetryAfter: raw.Retry.RespectRetryAfter == nil || *raw.Retry.RespectRetryAfter,
+		},
+		Lease: orDuration(raw.Lease, DefaultLease), LeaseCap: orDuration(raw.LeaseCap, DefaultLeaseCap),
+		Docs: raw.Docs, Actions: map[string]*Action{}, Source: src, Hash: d.hash(),
+	}
+	if pr.LeaseCap < pr.Lease {
+		p.add("lease_cap", "the cap %s is shorter than the lease %s", pr.LeaseCap, pr.Lease)
+	}
+	if pr.Lease < 2*pr.Limits.Timeout {
+		p.add("lease", "the lease %s is shorter than twice the timeout %s: an attempt could outlive it", pr.Lease, pr.Limits.Timeout)
+	}
+	pr.place(raw, p)
+	names := make([]string, 0, len(raw.Actions))
+	for name := range raw.Actions {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		pr.Actions[name] = raw.Actions[name].compile(pr, name, p)
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return pr, nil
+}
+
+// place checks where the destination is and how it is entered.
+func (pr *Profile) place(raw rawProfile, p *problems) {
+	smtp := pr.Kind == operation.RequestSMTP
+	switch scheme := pr.Auth.Scheme; {
+	case smtp && scheme != "plain" && scheme != "none":
+		p.add("auth", "SMTP takes plain or none, not %s", scheme)
+	case !smtp && scheme == "plain":
+		p.add("auth", "plain is for SMTP; HTTP takes bearer, basic, header or none")
+	}
+	if !smtp {
+		if raw.BaseURL == "" {
+			p.add("base_url", "this field is missing")
+		}
+		if raw.SMTP != nil {
+			p.add("smtp", "this block is for kind smtp only")
+		}
+		pr.base = compileText(scopePlace, raw.BaseURL, "base_url", asWritten, p)
+		pr.tryPlace("base_url", p)
+		return
+	}
+	if raw.BaseURL != "" {
+		p.add("base_url", "kind smtp has smtp.addr instead")
+	}
+	if raw.SMTP == nil {
+		p.add("smtp", "this block is missing")
+		return
+	}
+	pr.SMTP = &SMTP{Addr: raw.SMTP.Addr, StartTLS: or(raw.SMTP.StartTLS, "required"), From: raw.SMTP.From, MessageIDDomain: raw.SMTP.MessageIDDomain}
+	if a, err := mail.ParseAddress(raw.SMTP.From); err != nil || !isASCII(a.Address) || hasControl(a.Name) {
+		p.add("smtp.from", "it is not a mail address with an ASCII address part")
+	}
+	if pr.SMTP.StartTLS == "off" && !pr.Local {
+		p.add("smtp.starttls", "mail without TLS is permitted to a local destination only")
+	}
+	pr.base = compileText(scopePlace, raw.SMTP.Addr, "smtp.addr", asWritten, p)
+	pr.tryPlace("smtp.addr", p)
+}
+
+// tryPlace checks a place that needs no environment variable.
+func (pr *Profile) tryPlace(field string, p *problems) {
+	if _, fixed := pr.base.(literal); !fixed {
+		return
+	}
+	if _, err := pr.Base(nil); err != nil && field != "" {
+		p.add(field, "%s", err)
+	}
+}
+
+func orInt(n, fallback int) int {
+	if n == 0 {
+		return fallback
+	}
+	return n
+}
+
+func orDuration(d duration, fallback time.Duration) time.Duration {
+	if d == 0 {
+		return fallback
+	}
+	return time.Duration(d)
+}
+
+// marshal writes JSON without escaping HTML characters and without a line end.
+func marshal(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
