@@ -47,6 +47,7 @@ CREATE TABLE runs (
     label        text NOT NULL DEFAULT '',
     event_id     text COLLATE "C" REFERENCES events,
     state        text NOT NULL CONSTRAINT runs_state CHECK (state IN ('open', 'blocked', 'completed', 'stopped')),
+    rev          bigint NOT NULL DEFAULT 1,      -- rises when a stage of the run changes
     held         boolean NOT NULL DEFAULT false,   -- possible duplicate: a person decides first
     inputs       text NOT NULL DEFAULT '{}',
     chain_seq    bigint NOT NULL DEFAULT 0,

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+)
+
+// Decided is one person's decision on the version that they were shown.
+type Decided struct {
+	Operation operation.ID
+	Version   operation.VersionID
+	Hash      string // hex of the version's hash, as shown
+	Revision  int64  // of the operation, as shown
+	Decision  operation.Decision
+	Reason    string
+	FormID    string // unique key of the shown form: a double click is one decision
+}
+
+// Decide records approve, request_changes, reject or withdraw. With the last approval
+// that the policy asks for, the clearance is written and the operation becomes ready
+// (or waiting), with the wake-up in the same transaction.
+func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
+	return s.change(ctx, a, d.Operation, func(u *unit) error {
+		if done, err := u.decidedBefore(d); done || err != nil {
+			return errors.Join(err, doneIf(done))
+		}
+		if d.Version != u.op.VersionID || d.Hash != hexOf(u.facts.VersionHash) {
+			return operation.Refuse(operation.CodeStaleVersion)
+		}
+		return u.decide(d)
+	})
+}
+
+func doneIf(done bool) error {
+	if done {
+		return errDone
+	}
+	return nil
+}
+
+// decidedBefore reports that this very form was already recorded (double click, Back,
+// reload): the second press is the same calm answer.
+func (u *unit) decidedBefore(d Decided) (bool, error) {
+	if d.FormID == "" {
+		return false, operation.Refuse(operation.CodeReasonMissing)
+	}
+	var n int
+	err := u.get(&n, `SELECT count(*) FROM approvals WHERE user_id = $1 AND form_id = $2`, u.actor.ID, d.FormID)
+	return n > 0, err
+}
+
+// standing is a decision that stands on the current version in the current round.
+type standing struct {
+	ID       operation.ApprovalID `db:"id"`
+	User     operation.UserID     `db:"user_id"`
+	Decision operation.Decision   `db:"decision"`
+	Round    int                  `db:"round"`
+}
+
+// approvalFacts reads pinned policy, parties, and the approvals that stand.
+func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, stand []standing, round int, err error) {
+	var row struct {
+		Policy    *string `db:"policy"`
+		Submitter *string `db:"submitted_by"`
+		Author    string  `db:"author_id"`
+		Prompted  *string `db:"prompted_by"`
+		Editors   *string `db:"editors"` // every person who wrote or prompted a version of it
+		Owner     *string `db:"owner"`
+		Stand     string  `db:"stand"`
+		Round     int     `db:"round"`
+	}
+	err = u.get(&row, `SELECT s.policy, s.submitted_by, v.author_id, v.prompted_by,
+		(SELECT created_by FROM api_tokens k WHERE k.id = v.author_id) AS owner,
+		(SELECT string_agg(CASE WHEN e.author_kind = 'person' THEN e.author_id ELSE e.prompted_by END, ',') FROM content_versions e
+			WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)) AS editors,
+		COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round) ORDER BY a.decided_at, a.id)
+			FROM approvals a WHERE a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS stand,
+		1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS round
+		FROM content_versions v LEFT JOIN submissions s ON s.version_id = v.id WHERE v.id = $1`, string(u.op.VersionID))
+	if err != nil {
+		return
+	}
+	if row.Policy != nil {
+		if err = json.Unmarshal([]byte(*row.Policy), &p); err != nil {
+			return
+		}
+	}
+	for _, who := range []*string{&row.Author, row.Submitter, row.Prompted, row.Owner, row.Editors} {
+		if who == nil {
+			continue
+		}
+		for id := range strings.SplitSeq(*who, ",") {
+			if id != "" {
+				parties = append(parties, operation.UserID(id))
+			}
+		}
+	}
+	var all []standing
+	if err = json.Unmarshal([]byte(row.Stand), &all); err != nil {
+		return
+	}
+	round = row.Round
+	for _, g := range all {
+		if g.Round != round {
+			continue
+		}
+		if g.Decision == operation.Withdraw {
+			stand = removeUser(stand, g.User)
+			continue
+		}
+		stand = append(stand, g)
+	}
+	return
+}
+
+func removeUser(in []standing, who operation.UserID) []standing {
+	out := in[:0]
+	for _, g := range in {
+		if g.User != who {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func givenOf(stand []standing) []operation.Given {
+	out := make([]operation.Given, len(stand))
+	for i, g := range stand {
+		out[i] = operation.Given{User: g.User, Decision: g.Decision}
+	}
+	return out
+}
+
+func (u *unit) decide(d Decided) error {
+	who, err := u.person(u.actor, u.op.Flow)
+	if err != nil {
+		return err
+	}
+	p, parties, stand, round, err := u.approvalFacts()
+	if err != nil {
+		return err
+	}
+	if r := operation.MayDecide(u.op.State, p, who, parties, givenOf(stand), d.Decision); r != nil {
+		return r
+	}
+	if (d.Decision == operation.RequestChanges || d.Decision == operation.Reject) && d.Reason == "" {
+		return operation.Refuse(operation.CodeReasonMissing)
+	}
+	id := operation.ApprovalID(newID("apr"))
+	if _, err := u.exec(`INSERT INTO approvals (id, operation_id, version_id, hash, decision, user_id, role, reason, round, form_id, decided_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, string(id), string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash,
+		string(d.Decision), u.actor.ID, string(p.Approvers.Role), d.Reason, round, d.FormID, u.now); err != nil {
+		return err
+	}
+	links := []string{"approval", string(id), "role", string(p.Approvers.Role)}
+	switch d.Decision {
+	case operation.RequestChanges:
+		u.voidClearance()
+		return u.move(u.op, operation.EvEdit, d.Reason, append(links, "decision", "request_changes")...)
+	case operation.Reject:
+		u.voidClearance()
+		if err := u.move(u.op, operation.EvReject, d.Reason, links...); err != nil {
+			return err
+		}
+		return u.stageClosed(u.op)
+	case operation.Withdraw:
+		return u.withdraw(d, links)
+	}
+	stand = append(stand, standing{ID: id, User: who.ID, Decision: operation.Approve, Round: round})
+	if !operation.QuorumReached(p, givenOf(stand)) {
+		u.note(u.op, "approve", d.Reason, links...)
+		return nil
+	}
+	return u.clear(p, stand, d.Reason, links)
+}
+
+// clear writes the clearance, linked to all its approvals, and lets the operation go.
+func (u *unit) clear(p operation.Policy, stand []standing, reason string, links []string) error {
+	id := operation.ClearanceID(newID("clr"))
+	var expires *time.Time
+	if p.Expires > 0 {
+		expires = timePtr(u.now.Add(p.Expires))
+	}
+	policy, err := jsonText(p)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, g := range stand {
+		if g.Decision == operation.Approve {
+			ids = append(ids, string(g.ID))
+		}
+	}
+	idJSON, err := jsonText(ids)
+	if err != nil {
+		return err
+	}
+	if _, err := u.exec(`WITH c AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, required, policy, expires_at, created_at)
+		VALUES ($1, $2, $3, $4, 'content', $5, $6, $7, $8) RETURNING id)
+		INSERT INTO clearance_approvals (clearance_id, approval_id) SELECT c.id, x FROM c, jsonb_array_elements_text(CAST($9 AS jsonb)) AS x`,
+		string(id), string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash, max(p.Required, 1), policy, expires, u.now, idJSON); err != nil {
+		return err
+	}
+	u.op.ClearanceID, u.op.ExpiresAt = id, expires
+	stages, err := u.otherStages()
+	if err != nil {
+		return err
+	}
+	links = append(links, "clearance", string(id))
+	if len(earlierOpen(u.flow, u.op, stages)) > 0 {
+		return u.move(u.op, operation.EvClearToWait, reason, links...)
+	}
+	return u.move(u.op, operation.EvClear, reason, links...)
+}
+
+// withdraw takes an approval back until dispatch. The claim of a worker that has not
+// dispatched becomes stale; after dispatch nothing can be taken back.
+func (u *unit) withdraw(d Decided, links []string) error {
+	switch u.op.State {
+	case operation.PendingApproval:
+		u.note(u.op, "withdraw", d.Reason, links...)
+		return nil
+	case operation.InProgress:
+		if err := u.releaseClaim("approval withdrawn"); err != nil {
+			return err
+		}
+		if u.op.State == operation.Unknown {
+			return operation.Refuse(operation.CodeDispatched)
+		}
+	}
+	u.voidClearance()
+	u.op.RetryAt = nil
+	return u.move(u.op, operation.EvExpire, d.Reason, append(links, "cause", "withdrawn")...)
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// Claimed is an attempt that a worker holds under a lease. It has nothing to send yet.
+type Claimed struct {
+	Attempt    operation.AttemptID
+	Operation  operation.ID
+	Fence      int64
+	Kind       operation.AttemptKind
+	Number     int
+	LeaseUntil time.Time
+	LeaseCap   time.Time
+}
+
+// Dispatched is the only answer that holds bytes to send.
+type Dispatched struct {
+	Claimed
+	Request      operation.Request // resolved: exactly the bytes that may leave, once
+	Key          string
+	Credential   string // the name of the credential to use
+	SendBy       time.Time
+	Budget       time.Duration // SendBy minus the database's now: for a client's own clock
+	Destination  string
+	Action       string
+	Version      operation.VersionID
+	Content      map[string]any
+	DispatchedAt time.Time
+	Profile      *definition.Profile // the destination's profile, for built-in connectors
+}
+
+// Claim takes an operation for one attempt if the gate permits it. A refusal that
+// makes the operation fall back (approval expired, protection over) is carried out in
+// the same transaction.
+func (s *Store) Claim(ctx context.Context, a Actor, id operation.ID, worker string) (Claimed, error) {
+	var c Claimed
+	err := s.decideGate(ctx, a, id, func(u *unit) (*operation.Refusal, error) {
+		var r *operation.Refusal
+		var err error
+		c, _, r, err = u.claim(worker)
+		return r, err
+	})
+	return c, err
+}
+
+// ClaimAndDispatch does both in one transaction, for the built-in jobs.
+func (s *Store) ClaimAndDispatch(ctx context.Context, a Actor, id operation.ID, worker string) (Dispatched, error) {
+	var d Dispatched
+	err := s.decideGate(ctx, a, id, func(u *unit) (*operation.Refusal, error) {
+		c, att, r, err := u.claim(worker)
+		if r != nil || err != nil {
+			return r, err
+		}
+		d = Dispatched{Claimed: c}
+		return u.dispatch(&att, &d, true)
+	})
+	return d, err
+}
+
+// decideGate runs a gate verb whose refusal may still change the operation: the change
+// is committed, then the refusal is returned.
+func (s *Store) decideGate(ctx context.Context, a Actor, id operation.ID, fn func(*unit) (*operation.Refusal, error)) error {
+	var refusal *operation.Refusal
+	err := s.change(ctx, a, id, func(u *unit) error {
+		var err error
+		if refusal, err = fn(u); err != nil {
+			return err
+		}
+		if refusal != nil && !u.op.replanned {
+			return refusal
+		}
+		return nil
+	})
+	if err == nil && refusal != nil {
+		return refusal
+	}
+	return err
+}
+
+// attemptRow is the attempt that a unit works with.
+type attemptRow struct {
+	ID           operation.AttemptID   `db:"id"`
+	Operation    operation.ID          `db:"operation_id"`
+	Number       int                   `db:"number"`
+	Fence        int64                 `db:"fence"`
+	Kind         operation.AttemptKind `db:"kind"`
+	Version      operation.VersionID   `db:"version_id"`
+	Clearance    operation.ClearanceID `db:"clearance_id"`
+	DestVersion  int                   `db:"destination_version"`
+	Account      string                `db:"account"`
+	Key          string                `db:"key"`
+	Protected    bool                  `db:"protected"`
+	ClaimedBy    string                `db:"claimed_by"`
+	ClaimedAt    time.Time             `db:"claimed_at"`
+	LeaseUntil   time.Time             `db:"lease_until"`
+	LeaseCap     time.Time             `db:"lease_cap"`
+	SendBy       *time.Time            `db:"send_by"`
+	DispatchedAt *time.Time            `db:"dispatched_at"`
+	Resolved     *string               `db:"resolved"`
+	ResolvedHash []byte                `db:"resolved_hash"`
+	Outcome      *string               `db:"outcome"`
+
+	perm  operation.Permission
+	isNew bool
+}
+
+const attemptColumns = `id, operation_id, number, fence, kind, version_id, clearance_id, destination_version, account, key, protected, claimed_by,
+	claimed_at, lease_until, lease_cap, send_by, dispatched_at, resolved, resolved_hash, outcome`
+
+func (u *unit) claim(worker string) (Claimed, attemptRow, *operation.Refusal, error) {
+	if u.facts.RunHeld {
+		return Claimed{}, attemptRow{}, operation.Refuse(operation.CodeNotReady), nil
+	}
+	f, err := u.gateFacts()
+	if err != nil {
+		var r *operation.Refusal
+		if errors.As(err, &r) {
+			return Claimed{}, attemptRow{}, r, nil
+		}
+		return Claimed{}, attemptRow{}, nil, err
+	}
+	perm, refusal := operation.Permit(f, u.now)
+	if refusal != nil {
+		return Claimed{}, attemptRow{}, refusal, u.fallBack(f, refusal)
+	}
+	o := u.op
+	lease, leaseCap := u.profile.Lease, u.profile.LeaseCap
+	o.Fence++
+	o.AttemptsEver++
+	a := attemptRow{ID: operation.AttemptID(newID("att")), Operation: o.ID, Number: o.AttemptsEver, Fence: o.Fence, Kind: perm.Kind, Version: o.VersionID,
+		Clearance: o.ClearanceID, DestVersion: u.facts.DestVersion, Account: u.facts.DestAccount, Key: f.Key,
+		Protected: f.Protection.Key && f.Protection.Proven && f.Protection.Retention > 0, ClaimedBy: u.actor.ID, ClaimedAt: u.now,
+		LeaseUntil: u.now.Add(lease), LeaseCap: u.now.Add(leaseCap), perm: perm, isNew: true}
+	if perm.Kind != operation.AttemptReexecution {
+		o.AttemptsUsed++
+	}
+	o.OpenAttempt, o.leaseEnd = a.ID, a.LeaseUntil
+	if err := u.move(o, operation.EvClaim, "", "attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker); err != nil {
+		return Claimed{}, a, nil, err
+	}
+	if err := u.insertAttempt(a, worker, f.Clearance.Kind); err != nil {
+		return Claimed{}, a, nil, err
+	}
+	return claimedOf(a), a, nil, nil
+}
+
+func claimedOf(a attemptRow) Claimed {
+	return Claimed{Attempt: a.ID, Operation: a.Operation, Fence: a.Fence, Kind: a.Kind, Number: a.Number, LeaseUntil: a.LeaseUntil, LeaseCap: a.LeaseCap}
+}
+
+func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.ClearanceKind) error {
+	var counted *int
+	if a.Kind != operation.AttemptReexecution {
+		counted = &u.op.AttemptsUsed
+	}
+	_, err := u.exec(`INSERT INTO attempts (id, operation_id, number, fence, kind, counted, cap, version_id, clearance_id, clearance_kind, destination_version, account, key,
+		key_generation, protected, worker, claimed_by, claimed_at, lease_until, lease_cap) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
+		string(a.ID), string(a.Operation), a.Number, a.Fence, string(a.Kind), counted, u.op.AttemptsMax, string(a.Version), string(a.Clearance), string(kind), a.DestVersion,
+		a.Account, a.Key, u.op.KeyGeneration, a.Protected, worker, a.ClaimedBy, a.ClaimedAt, a.LeaseUntil, a.LeaseCap)
+	return err
+}
+
+// fallBack carries out what a refusal means for the operation's state: an expired or
+// no longer entitled approval sends it back to the approvers; an unknown outcome that
+// nothing protects any more goes to a person.
+func (u *unit) fallBack(f operation.Facts, r *operation.Refusal) error {
+	o := u.op
+	switch r.Code {
+	case operation.CodeApprovalExpired, operation.CodeApproverNotEntitled:
+		return u.expireApproval(r.Code)
+	case operation.CodeKeyExpired, operation.CodeUnprotected, operation.CodeAttemptLimit:
+		if o.State == operation.Unknown {
+			o.RetryAt = nil
+			a := operation.PlanUnknown(f, u.profile.Retry, u.now, 0)
+			a.RetryAt = time.Time{}
+			return u.follow(a, string(r.Code))
+		}
+		if o.State == operation.RetryScheduled {
+			o.RetryAt = nil
+			return u.move(o, operation.EvRefused, string(r.Code))
+		}
+	}
+	return nil
+}
+
+// expireApproval is "Expired, not sent" (MODEL §3, end).
+func (u *unit) expireApproval(code operation.Code) error {
+	o := u.op
+	c, err := u.clearance()
+	if err != nil {
+		return err
+	}
+	switch o.State {
+	case operation.Waiting, operation.Ready, operation.RetryScheduled:
+		ev := operation.EvExpire
+		if c != nil && c.Kind == operation.ClearReexecution {
+			if err := u.endRequest("void"); err != nil {
+				return err
+			}
+			if o.State == operation.RetryScheduled {
+				ev = operation.EvRefused
+			} else {
+				ev = operation.EvRefuseReexecution
+			}
+		}
+		u.voidClearance()
+		o.RetryAt = nil
+		return u.move(o, ev, string(code), "cause", string(code))
+	case operation.Unknown:
+		o.RetryAt, o.ExpiresAt = nil, nil
+		if o.LookupAt == nil {
+			return u.move(o, operation.EvEscalate, string(code), "cause", string(code))
+		}
+		o.replanned = true
+		u.note(o, "approval_expired", string(code))
+	}
+	return nil
+}

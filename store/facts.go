@@ -1,0 +1,275 @@
+package store
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"sort"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// gateFacts turns what was locked into the facts that operation.Permit looks at.
+func (u *unit) gateFacts() (operation.Facts, error) {
+	o := u.op
+	f := operation.Facts{ID: o.ID, State: o.State, Revision: o.Revision,
+		Version:      operation.VersionFacts{ID: o.VersionID, Number: o.VersionNo, Hash: hash32(u.facts.VersionHash), Account: u.facts.VerAccount, Environment: u.facts.VerEnv},
+		OpenAttempt:  o.OpenAttempt,
+		AttemptsUsed: o.AttemptsUsed, AttemptsMax: o.AttemptsMax, AttemptsEver: o.AttemptsEver,
+		RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), Misses: o.Misses,
+		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
+		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
+		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
+	}
+	if o.LastLookupAt != nil {
+		f.LastLookup = &operation.LookupFact{Result: operation.LookupResult(o.LastLookup), At: *o.LastLookupAt}
+	}
+	rev := u.flow.Reviewer
+	f.ReviewRole = rev.Role
+	act, err := u.profile.Action(o.Action)
+	if err != nil {
+		return f, operation.Refuse(operation.CodeAccountChanged, "is", o.Destination+"/"+o.Action)
+	}
+	f.Protection = act.Protection()
+	if err := u.pinnedProtection(&f); err != nil {
+		return f, err
+	}
+	if f.Unsettled, err = u.unsettled(); err != nil {
+		return f, err
+	}
+	if f.Clearance, err = u.clearance(); err != nil {
+		return f, err
+	}
+	stages, err := u.otherStages()
+	if err != nil {
+		return f, err
+	}
+	f.EarlierOpen = earlierOpen(u.flow, o, stages)
+	f.OriginalOpen = originalOpen(o, stages)
+	if f.Clearance != nil && f.Clearance.Kind == operation.ClearReexecution {
+		f.Reexecution = &operation.ReexecutionFacts{Request: o.RequestID, HasLookup: act.HasLookup(), CheckedAt: timeOf(u.facts.CheckedAt)}
+	}
+	return f, nil
+}
+
+// pinnedProtection takes the stricter of the current profile and the one that the
+// current version was made with (MODEL §5.2).
+func (u *unit) pinnedProtection(f *operation.Facts) error {
+	if u.op.VersionID == "" || u.op.Unsettled == 0 {
+		return nil
+	}
+	var pinned int
+	if err := u.get(&pinned, `SELECT destination_version FROM content_versions WHERE id = $1`, string(u.op.VersionID)); err != nil {
+		return err
+	}
+	if pinned == u.facts.DestVersion {
+		return nil
+	}
+	p, err := u.s.profileVersion(u.ctx, u.op.Destination, pinned)
+	if err != nil {
+		return err
+	}
+	act, err := p.Action(u.op.Action)
+	if err != nil {
+		f.Protection = operation.Protection{}
+		return nil
+	}
+	f.Protection = f.Protection.Stricter(act.Protection())
+	return nil
+}
+
+func (u *unit) unsettled() ([]operation.UnsettledAttempt, error) {
+	if u.facts.UnsettledJS == "" {
+		return nil, nil
+	}
+	var rows []struct {
+		ID         operation.AttemptID
+		Key        string
+		Account    string
+		Protected  bool
+		Dispatched time.Time
+		Lease      time.Time
+		Resolved   string
+	}
+	if err := json.Unmarshal([]byte(u.facts.UnsettledJS), &rows); err != nil {
+		return nil, err
+	}
+	out := make([]operation.UnsettledAttempt, len(rows))
+	for i, r := range rows {
+		h, _ := hex.DecodeString(r.Resolved)
+		out[i] = operation.UnsettledAttempt{ID: r.ID, Key: r.Key, Account: r.Account, Protected: r.Protected, DispatchedAt: r.Dispatched, LeaseEnd: r.Lease, ResolvedHash: hash32(h)}
+	}
+	return out, nil
+}
+
+// clearance reads the current clearance with its approvers as they stand now.
+func (u *unit) clearance() (*operation.Clearance, error) {
+	if u.facts.Clearance == "" {
+		return nil, nil
+	}
+	var row struct {
+		ID        operation.ClearanceID
+		Kind      operation.ClearanceKind
+		Version   operation.VersionID
+		Hash      string
+		Expires   *time.Time
+		Required  int
+		Policy    string
+		Spent     bool
+		Approvers []struct {
+			User   operation.UserID
+			Email  string
+			Active bool
+			Roles  string
+		}
+	}
+	if err := json.Unmarshal([]byte(u.facts.Clearance), &row); err != nil {
+		return nil, err
+	}
+	var p operation.Policy
+	if err := json.Unmarshal([]byte(row.Policy), &p); err != nil {
+		return nil, err
+	}
+	h, _ := hex.DecodeString(row.Hash)
+	c := &operation.Clearance{ID: row.ID, Kind: row.Kind, VersionID: row.Version, Hash: hash32(h), ExpiresAt: timeOf(row.Expires), Required: row.Required, Spent: row.Spent}
+	for _, a := range row.Approvers {
+		who := operation.Person{ID: a.User, Email: a.Email, Active: a.Active, Roles: splitRoles(a.Roles)}
+		c.Approvers = append(c.Approvers, operation.Approver{User: a.User, Entitled: p.Approvers.Matches(who)})
+	}
+	return c, nil
+}
+
+// stageRow is another operation of the same run, as far as the gate looks at it.
+type stageRow struct {
+	ID          operation.ID
+	Stage       string
+	No          int
+	Item        string
+	Replacement int
+	State       operation.State
+	Delivery    string
+	Reference   string
+	Waived      bool
+}
+
+func (u *unit) otherStages() ([]stageRow, error) {
+	if u.facts.Earlier == "" {
+		return nil, nil
+	}
+	var rows []stageRow
+	if err := json.Unmarshal([]byte(u.facts.Earlier), &rows); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// earlierOpen lists the earlier stages that are not satisfied: by the operation
+// confirmed, its replacement confirmed, or the owner's recorded "go on without it".
+func earlierOpen(flow *definition.Flow, o *opRow, rows []stageRow) []string {
+	satisfied := map[string]bool{}
+	seen := map[string]int{}
+	for _, r := range rows {
+		if r.No >= o.StageNo {
+			continue
+		}
+		seen[r.Stage] = r.No
+		if r.Waived || r.State == operation.Confirmed && delivered(flow, r.Stage, r.Delivery) {
+			satisfied[r.Stage] = true
+		}
+	}
+	var open []string
+	for stage := range seen {
+		if !satisfied[stage] {
+			open = append(open, stage)
+		}
+	}
+	sort.Slice(open, func(i, j int) bool { return seen[open[i]] < seen[open[j]] })
+	return open
+}
+
+// delivered reports whether a mail stage has reached what satisfies it: acceptance is
+// never shown as delivery.
+func delivered(flow *definition.Flow, stage, delivery string) bool {
+	for _, st := range flow.Stages {
+		if st.Key == stage && st.SatisfiedBy == "delivered" {
+			return delivery == "delivered"
+		}
+	}
+	return true
+}
+
+// originalOpen reports that the operation replaces one that is not closed without effect.
+func originalOpen(o *opRow, rows []stageRow) bool {
+	if o.Replaces == "" {
+		return false
+	}
+	for _, r := range rows {
+		if string(r.ID) == o.Replaces {
+			return !(r.State == operation.Rejected || r.State == operation.Cancelled || r.State == operation.NotExecuted)
+		}
+	}
+	return true
+}
+
+// stageOf gives the flow's stage of an operation.
+func stageOf(flow *definition.Flow, key string) (definition.Stage, bool) {
+	for _, st := range flow.Stages {
+		if st.Key == key {
+			return st, true
+		}
+	}
+	return definition.Stage{}, false
+}
+
+// people names who decides about this operation.
+func (u *unit) people(o *opRow) operation.People {
+	return peopleOf(u.flow, o.Stage)
+}
+
+func peopleOf(flow *definition.Flow, stage string) operation.People {
+	p := operation.People{Author: operation.Responsible{Role: operation.RoleAuthor},
+		Reviewer: operation.Responsible{Role: flow.Reviewer.Role}, Reexecute: operation.Responsible{Role: flow.Reexecution.Approvers.Role},
+		Owner: operation.Responsible{Role: flow.Owner.Role}}
+	if flow.Author.Role != "" {
+		p.Author.Role = flow.Author.Role
+	}
+	if st, ok := stageOf(flow, stage); ok {
+		p.Approvers = operation.Responsible{Role: st.Approval.Approvers.Role}
+	}
+	return p
+}
+
+func (u *unit) due(o *opRow) operation.Due {
+	d := u.flow.Due
+	if st, ok := stageOf(u.flow, o.Stage); ok && st.Approval.Due > 0 {
+		d.Approve = st.Approval.Due
+	}
+	def := operation.DefaultDue
+	return operation.Due{Draft: orDur(d.Draft, def.Draft), Approve: orDur(d.Approve, def.Approve), Review: orDur(d.Review, def.Review), Reexecute: orDur(d.Reexecute, def.Reexecute)}
+}
+
+func orDur(a, b time.Duration) time.Duration {
+	if a > 0 {
+		return a
+	}
+	return b
+}
+
+// stageOwner is whose decision a waiting operation waits for: the earlier stage's.
+func (u *unit) stageOwner(o *opRow) operation.Responsible {
+	for _, s := range u.siblings {
+		if s.StageNo < o.StageNo && !s.State.Closed() {
+			return operation.Responsible{Role: s.NextRole, User: s.NextUser, System: s.NextSystem}
+		}
+	}
+	return u.people(o).Owner
+}
+
+func joinOr(ss []string, def string) string {
+	if len(ss) == 0 {
+		return def
+	}
+	return strings.Join(ss, ", ")
+}

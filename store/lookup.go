@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// LookupOrder is what a worker needs to look an operation up at its destination.
+type LookupOrder struct {
+	Operation    operation.ID
+	Revision     int64
+	Destination  string
+	Action       string
+	Key          string
+	Content      map[string]any
+	DispatchedAt time.Time // of the last dispatched attempt
+	Profile      *definition.Profile
+}
+
+// FindLookup gives the order for a lookup; it reads only. Lookups never stop while an
+// outcome is not known, whatever is paused.
+func (s *Store) FindLookup(ctx context.Context, id operation.ID) (LookupOrder, error) {
+	var row struct {
+		Revision    int64      `db:"revision"`
+		Destination string     `db:"destination"`
+		Action      string     `db:"action"`
+		Version     int        `db:"version"`
+		Key         string     `db:"key"`
+		Content     string     `db:"content"`
+		Dispatched  *time.Time `db:"dispatched_at"`
+	}
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT o.revision, o.destination, o.action, d.version, COALESCE(a.key, o.id) AS key, COALESCE(b.content, '{}') AS content, a.dispatched_at
+			FROM operations o JOIN destinations d ON d.name = o.destination
+			LEFT JOIN LATERAL (SELECT key, dispatched_at, version_id FROM attempts a WHERE a.operation_id = o.id AND a.dispatched_at IS NOT NULL ORDER BY a.number DESC LIMIT 1) a ON true
+			LEFT JOIN version_bodies b ON b.version_id = COALESCE(a.version_id, o.version_id) WHERE o.id = $1`, string(id))
+	})
+	if err != nil {
+		return LookupOrder{}, err
+	}
+	p, err := s.profileVersion(ctx, row.Destination, row.Version)
+	if err != nil {
+		return LookupOrder{}, err
+	}
+	o := LookupOrder{Operation: id, Revision: row.Revision, Destination: row.Destination, Action: row.Action, Key: row.Key, DispatchedAt: timeOf(row.Dispatched), Profile: p}
+	return o, json.Unmarshal([]byte(row.Content), &o.Content)
+}
+
+// RecordLookup writes what a lookup found. asked is when the request was made: a miss
+// from before the last dispatch says nothing about it.
+func (s *Store) RecordLookup(ctx context.Context, a Actor, id operation.ID, asked time.Time, l operation.LookupFinding) error {
+	return s.change(ctx, a, id, func(u *unit) error {
+		body, err := jsonText(l)
+		if err != nil {
+			return err
+		}
+		if err := u.addEvidence("", "lookup", string(l.Result), l.ID, l.URL, body); err != nil {
+			return err
+		}
+		h := sha256.Sum256([]byte(body))
+		links := []string{"result", string(l.Result), "reference", l.ID, "evidence_hash", hexOf(h[:])}
+		return u.recordLookup(l, links)
+	})
+}
+
+func (u *unit) recordLookup(l operation.LookupFinding, links []string) error {
+	o := u.op
+	o.LastLookup, o.LastLookupAt = string(l.Result), &u.now
+	if l.Result == operation.LookupNone || l.Result == operation.LookupUnreachable {
+		o.Misses++
+	}
+	if o.RequestID != "" && l.Result != operation.LookupUnreachable {
+		if _, err := u.exec(`UPDATE reexecution_requests SET checked_at = $2 WHERE id = $1 AND state IN ('requested', 'approved')`, string(o.RequestID), u.now); err != nil {
+			return err
+		}
+		u.facts.CheckedAt = &u.now
+	}
+	f, err := u.gateFacts()
+	if err != nil {
+		return err
+	}
+	u.note(o, "lookup", "", links...)
+	o.replanned = true
+	if l.Result == operation.LookupOne {
+		if err := u.effectFound("destination", l.ID, l.URL, links...); err != nil {
+			return err
+		}
+		if o.State == operation.Confirmed {
+			o.LookupAt = nil
+			return u.settleUnsettled("confirmed")
+		}
+		return nil
+	}
+	if o.State.Closed() {
+		return u.closedLookup(l, links)
+	}
+	if o.State == operation.InProgress {
+		return nil // the open attempt's own outcome comes first
+	}
+	a := operation.AfterLookup(f, l, u.profile.Retry, u.now)
+	if l.Result == operation.LookupNone && o.State == operation.Ready {
+		u.wakeUp(wakeExecute, o, u.now)
+	}
+	return u.follow(a, string(l.Result), links...)
+}
+
+// closedLookup is a lookup after closing: several effects are a duplicate for the owner.
+func (u *unit) closedLookup(l operation.LookupFinding, links []string) error {
+	o := u.op
+	o.LookupAt = nil
+	if l.Result != operation.LookupMany {
+		return nil
+	}
+	o.Duplicate, o.Remedy = suspected(o.Duplicate), "duplicate"
+	u.note(o, "duplicate_suspected", "", links...)
+	return nil
+}
+
+// DueLookups lists operations whose lookup is due, oldest first.
+func (s *Store) DueLookups(ctx context.Context, limit int) ([]operation.ID, error) {
+	var ids []operation.ID
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.SelectContext(ctx, &ids, `SELECT id FROM operations WHERE lookup_at <= clock_timestamp() AND state <> 'in_progress' ORDER BY lookup_at LIMIT $1`, limit)
+	})
+	return ids, err
+}
+
+// Callback is news from a destination about an effect: delivered, bounced, created …
+type Callback struct {
+	Operation   operation.ID
+	Destination string
+	Kind        string // effect | delivered | bounced | complained | news
+	Reference   string
+	URL         string
+	Body        string // masked JSON
+}
+
+// RecordCallback keeps the callback as evidence and lets it act: proof of an effect
+// confirms; delivery news moves the delivery fact forward and never lowers confirmed.
+func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
+	return s.change(ctx, a, c.Operation, func(u *unit) error {
+		if c.Destination != u.op.Destination {
+			return ErrNotFound
+		}
+		if err := u.addEvidence("", "callback", c.Kind, c.Reference, c.URL, c.Body); err != nil {
+			return err
+		}
+		h := sha256.Sum256([]byte(c.Body))
+		links := []string{"kind", c.Kind, "reference", c.Reference, "evidence_hash", hexOf(h[:])}
+		u.note(u.op, "callback", "", links...)
+		if c.Kind != "news" && u.op.State != operation.Confirmed {
+			if err := u.effectFound("destination", c.Reference, c.URL, links...); err != nil {
+				return err
+			}
+		}
+		return u.deliveryNews(c.Kind)
+	})
+}
+
+var deliveryRank = map[string]int{"": 0, "accepted": 1, "delivered": 2, "bounced": 3, "complained": 4}
+
+func (u *unit) deliveryNews(kind string) error {
+	o := u.op
+	if deliveryRank[kind] <= deliveryRank[o.Delivery] {
+		return nil
+	}
+	o.Delivery = kind
+	if kind == "bounced" || kind == "complained" {
+		o.Remedy = kind
+	}
+	o.replanned = true
+	return u.stageClosed(o)
+}

@@ -1,0 +1,171 @@
+package store
+
+import (
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// opRow is one row of operations as the gate works with it: locked, changed in memory
+// by the verb, written back by save.
+type opRow struct {
+	ID              operation.ID          `db:"id"`
+	RunID           operation.RunID       `db:"run_id"`
+	Flow            string                `db:"flow"`
+	FlowVersion     int                   `db:"flow_version"`
+	Stage           string                `db:"stage"`
+	StageNo         int                   `db:"stage_no"`
+	Stages          int                   `db:"stages"`
+	ItemKey         string                `db:"item_key"`
+	Replacement     int                   `db:"replacement"`
+	Replaces        string                `db:"replaces"`
+	Destination     string                `db:"destination"`
+	Action          string                `db:"action"`
+	EffectType      string                `db:"effect_type"`
+	Account         string                `db:"account"`
+	Environment     string                `db:"environment"`
+	Title           string                `db:"title"`
+	Adopted         bool                  `db:"adopted"`
+	State           operation.State       `db:"state"`
+	Revision        int64                 `db:"revision"`
+	VersionID       operation.VersionID   `db:"version_id"`
+	VersionNo       int                   `db:"version_no"`
+	ClearanceID     operation.ClearanceID `db:"clearance_id"`
+	AttemptsUsed    int                   `db:"attempts_used"`
+	AttemptsMax     int                   `db:"attempts_max"`
+	AttemptsEver    int                   `db:"attempts_ever"`
+	Fence           int64                 `db:"fence"`
+	OpenAttempt     operation.AttemptID   `db:"open_attempt"`
+	Unsettled       int                   `db:"unsettled"`
+	EverUnproven    bool                  `db:"ever_unproven"`
+	KeyGeneration   int                   `db:"key_generation"`
+	KeyFirst        *time.Time            `db:"key_first"`
+	StoredError     bool                  `db:"stored_error"`
+	RetryAt         *time.Time            `db:"retry_at"`
+	LookupAt        *time.Time            `db:"lookup_at"`
+	Misses          int                   `db:"misses"`
+	LastLookup      string                `db:"last_lookup"`
+	LastLookupAt    *time.Time            `db:"last_lookup_at"`
+	RequestID       operation.RequestID   `db:"request_id"`
+	CaseRound       int                   `db:"case_round"`
+	NextKind        string                `db:"next_kind"`
+	NextRole        operation.Role        `db:"next_role"`
+	NextUser        operation.UserID      `db:"next_user"`
+	NextSystem      bool                  `db:"next_system"`
+	NextAt          *time.Time            `db:"next_at"`
+	NextSince       *time.Time            `db:"next_since"`
+	HoldUntil       *time.Time            `db:"hold_until"`
+	ExpiresAt       *time.Time            `db:"expires_at"`
+	Paused          bool                  `db:"paused"`
+	TargetReference string                `db:"target_reference"`
+	TargetURL       string                `db:"target_url"`
+	ConfirmedBy     string                `db:"confirmed_by"`
+	Duplicate       string                `db:"duplicate"`
+	Delivery        string                `db:"delivery"`
+	Remedy          string                `db:"remedy"`
+	ChainSeq        int64                 `db:"chain_seq"`
+	ChainHash       []byte                `db:"chain_hash"`
+	CreatedAt       time.Time             `db:"created_at"`
+	UpdatedAt       time.Time             `db:"updated_at"`
+
+	was       operation.State // as loaded
+	wasNext   string
+	leaseEnd  time.Time // of the open attempt, for the next decision
+	replanned bool      // the next decision must be planned anew though the state stays
+}
+
+// opColumns lists the columns of opRow; nullable ones come as their zero value.
+const opColumns = `o.id, o.run_id, o.flow, o.flow_version, o.stage, o.stage_no, o.stages, o.item_key, o.replacement,
+	COALESCE(o.replaces, '') AS replaces, o.destination, o.action, o.effect_type, o.account, o.environment, o.title, o.adopted,
+	o.state, o.revision, COALESCE(o.version_id, '') AS version_id, o.version_no, COALESCE(o.clearance_id, '') AS clearance_id,
+	o.attempts_used, o.attempts_max, o.attempts_ever, o.fence, COALESCE(o.open_attempt, '') AS open_attempt, o.unsettled,
+	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.retry_at, o.lookup_at, o.misses,
+	COALESCE(o.last_lookup, '') AS last_lookup, o.last_lookup_at, COALESCE(o.request_id, '') AS request_id, o.case_round,
+	o.next_kind, o.next_role, COALESCE(o.next_user, '') AS next_user, o.next_system, o.next_at, o.next_since, o.hold_until, o.expires_at,
+	o.paused, COALESCE(o.target_reference, '') AS target_reference, COALESCE(o.target_url, '') AS target_url,
+	COALESCE(o.confirmed_by, '') AS confirmed_by, o.duplicate, o.delivery, o.remedy, o.chain_seq, o.chain_hash, o.created_at, o.updated_at`
+
+// unit is one decision in progress: the locked operation, what was read with it, and
+// the entries to write. now is the database's clock, read after the locks were held.
+type unit struct {
+	*tx
+	actor Actor
+	now   time.Time
+	op    *opRow
+	facts loaded
+	// siblings are the other operations of the run, loaded (and locked by the run's
+	// lock) when a verb needs them.
+	siblings map[operation.ID]*opRow
+	entries  []operation.Entry
+	wake     []wake
+	flow     *definition.Flow
+	profile  *definition.Profile // current version of the destination's
+}
+
+// loaded is what the locking statement reads besides the operation.
+type loaded struct {
+	Now          time.Time  `db:"now"`
+	XID          string     `db:"xid"`
+	Epoch        int64      `db:"epoch"`
+	RunState     string     `db:"run_state"`
+	RunHeld      bool       `db:"run_held"`
+	RunRev       int64      `db:"run_rev"`
+	SnapRevision int64      `db:"snap_revision"`
+	SnapRunRev   int64      `db:"snap_run_rev"`
+	PausedWhy    string     `db:"paused_why"`
+	FlowPaused   bool       `db:"flow_paused"`
+	DestPaused   bool       `db:"dest_paused"`
+	DestVersion  int        `db:"dest_version"`
+	DestAccount  string     `db:"dest_account"`
+	DestEnv      string     `db:"dest_environment"`
+	VersionHash  []byte     `db:"version_hash"`
+	VerAccount   string     `db:"ver_account"`
+	VerEnv       string     `db:"ver_environment"`
+	Clearance    string     `db:"clearance"` // JSON, '' = none
+	UnsettledJS  string     `db:"unsettled_js"`
+	Earlier      string     `db:"earlier"` // JSON of the run's other operations, '' for a run of one
+	CheckedAt    *time.Time `db:"checked_at"`
+}
+
+// lockSQL locks the run, then the operation (always in this order), takes the gate's
+// shared lock, and reads the clock afterwards: the outer list is computed only when
+// the inner row has been locked. The inner row is the newest one; everything read in
+// the outer list comes from the statement's snapshot, which may be older when the lock
+// had to wait. snap_revision and snap_run_rev show that.
+const lockSQL = `WITH l AS MATERIALIZED (
+	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, pg_advisory_xact_lock_shared(1752132708) AS gate
+	FROM runs r JOIN operations o ON o.run_id = r.id WHERE o.id = $1 FOR UPDATE OF r, o)
+SELECT l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch, i.paused_why,
+	o2.revision AS snap_revision, r2.rev AS snap_run_rev,
+	COALESCE(f.paused, false) AS flow_paused, d.paused AS dest_paused, d.version AS dest_version, d.account AS dest_account, d.environment AS dest_environment,
+	COALESCE(v.hash, '') AS version_hash, COALESCE(v.account, '') AS ver_account, COALESCE(v.environment, '') AS ver_environment,
+	COALESCE(CASE WHEN l.clearance_id <> '' THEN (SELECT json_build_object('id', c.id, 'kind', c.kind, 'version', c.version_id, 'hash', encode(c.hash, 'hex'),
+		'expires', c.expires_at, 'required', c.required, 'request', c.request_id, 'policy', c.policy,
+		'approvers', (SELECT json_agg(json_build_object('user', a.user_id, 'email', u.email, 'active', u.active,
+			'roles', (SELECT string_agg(DISTINCT ur.role, ',') FROM user_roles ur WHERE ur.user_id = u.id AND ur.flow IN ('', l.flow))))
+			FROM clearance_approvals ca JOIN approvals a ON a.id = ca.approval_id JOIN users u ON u.id = a.user_id WHERE ca.clearance_id = c.id),
+		'spent', c.kind = 'reexecution' AND EXISTS (SELECT 1 FROM attempts t WHERE t.clearance_id = c.id AND t.dispatched_at IS NOT NULL))::text
+		FROM clearances c WHERE c.id = l.clearance_id) END, '') AS clearance,
+	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
+		'dispatched', t.dispatched_at, 'lease', t.lease_until, 'resolved', encode(t.resolved_hash, 'hex')) ORDER BY t.number)::text
+		FROM attempts t WHERE t.operation_id = l.id AND t.outcome = 'unknown' AND t.settled IS NULL) END, '') AS unsettled_js,
+	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 THEN (SELECT json_agg(json_build_object('id', s.id, 'stage', s.stage, 'no', s.stage_no, 'item', s.item_key,
+		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
+		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = s.run_id AND w.stage = s.stage)))::text
+		FROM operations s WHERE s.run_id = l.run_id AND s.id <> l.id) END, '') AS earlier,
+	(SELECT q.checked_at FROM reexecution_requests q WHERE q.id = NULLIF(l.request_id, '')) AS checked_at
+FROM l JOIN operations o2 ON o2.id = l.id JOIN runs r2 ON r2.id = l.run_id CROSS JOIN installation i
+	JOIN destinations d ON d.name = l.destination LEFT JOIN flows f ON f.name = l.flow LEFT JOIN content_versions v ON v.id = NULLIF(l.version_id, '')`
+
+func splitRoles(s string) []operation.Role {
+	if s == "" {
+		return nil
+	}
+	var out []operation.Role
+	for _, r := range strings.Split(s, ",") {
+		out = append(out, operation.Role(r))
+	}
+	return out
+}

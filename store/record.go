@@ -1,0 +1,359 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"holdpoint/operation"
+)
+
+// Recorded says what a report changed.
+type Recorded struct {
+	Operation operation.ID
+	State     operation.State
+	Late      bool // the fence was stale: kept as evidence only
+}
+
+// Record writes an attempt's outcome, guarded by its fence. A late report is evidence:
+// it never permits a send, but an effect that it proves confirms the operation.
+func (s *Store) Record(ctx context.Context, a Actor, id operation.AttemptID, fence int64, r operation.Result) (Recorded, error) {
+	op, err := s.operationOf(ctx, id)
+	if err != nil {
+		return Recorded{}, err
+	}
+	out := Recorded{Operation: op}
+	err = s.change(ctx, a, op, func(u *unit) error {
+		att, err := u.attempt(id)
+		if err != nil {
+			return err
+		}
+		out.Late = att.Fence != fence || att.Outcome != nil || u.op.OpenAttempt != id
+		if out.Late {
+			err = u.lateReport(att, r)
+		} else {
+			err = u.record(att, r)
+		}
+		out.State = u.op.State
+		return err
+	})
+	return out, err
+}
+
+// record ends the open attempt and follows the rules to the next state.
+func (u *unit) record(att attemptRow, r operation.Result) error {
+	if r.Outcome != operation.OutcomeNotStarted && att.DispatchedAt == nil {
+		return operation.Refuse(operation.CodeStaleFence, "attempt", string(att.ID))
+	}
+	o := u.op
+	if err := u.endAttempt(att, r); err != nil {
+		return err
+	}
+	if r.Outcome == operation.OutcomeUnknown {
+		o.Unsettled++
+	}
+	o.EverUnproven = o.EverUnproven || r.Outcome != operation.OutcomeNotStarted
+	o.StoredError = o.StoredError || r.Replayed && r.Outcome != operation.OutcomeConfirmed
+	o.OpenAttempt, o.Misses = "", 0
+	f, err := u.gateFacts()
+	if err != nil {
+		return err
+	}
+	if r.Outcome == operation.OutcomeUnknown {
+		f.Unsettled = append(f.Unsettled, operation.UnsettledAttempt{ID: att.ID, Key: att.Key, Account: att.Account, Protected: att.Protected,
+			DispatchedAt: timeOf(att.DispatchedAt), LeaseEnd: att.LeaseUntil, ResolvedHash: hash32(att.ResolvedHash)})
+	}
+	f.OpenAttempt = ""
+	a := operation.AfterResult(f, r, att.Kind, u.profile.Retry, u.now)
+	links := []string{"attempt", string(att.ID), "code", r.Proof.Code}
+	if r.Outcome == operation.OutcomeConfirmed {
+		taken, err := u.takenBy(r.TargetReference)
+		if err != nil {
+			return err
+		}
+		if taken != "" {
+			return u.referenceTaken(taken, r.TargetReference, links)
+		}
+		return u.confirm("destination", r.TargetReference, r.TargetURL, a, links...)
+	}
+	if att.Kind == operation.AttemptReexecution {
+		if err := u.endRequest("done"); err != nil {
+			return err
+		}
+		u.voidClearance()
+	}
+	return u.follow(a, r.Proof.Code, links...)
+}
+
+// referenceTaken: another operation has this effect already. It is only a candidate
+// for a person (MODEL §1, target reference).
+func (u *unit) referenceTaken(taken operation.ID, ref string, links []string) error {
+	u.op.Unsettled++
+	return u.follow(operation.After{Events: []operation.Event{operation.EvUnknown, operation.EvEscalate}, Code: operation.CodeReferenceTaken},
+		"reference "+ref+" belongs to "+string(taken), append(links, "candidate", ref, "other", string(taken))...)
+}
+
+func (u *unit) endAttempt(att attemptRow, r operation.Result) error {
+	proof, err := jsonText(r.Proof)
+	if err != nil {
+		return err
+	}
+	outcome := r.Outcome.String()
+	if r.Outcome == operation.OutcomeConfirmed {
+		taken, err := u.takenBy(r.TargetReference)
+		if err != nil {
+			return err
+		}
+		if taken != "" {
+			outcome = operation.OutcomeUnknown.String()
+		}
+	}
+	return u.one(`UPDATE attempts SET outcome = $2, proof = $3, permanent = $4, ended_at = $5 WHERE id = $1 AND fence = $6 AND outcome IS NULL`,
+		string(att.ID), outcome, proof, r.Permanent, u.now, att.Fence)
+}
+
+// follow applies the events that the rules gave, in order, and plans the next steps.
+func (u *unit) follow(a operation.After, reason string, links ...string) error {
+	o := u.op
+	o.RetryAt, o.LookupAt = timePtr(a.RetryAt), timePtr(a.LookupAt)
+	if a.DuplicateSuspected && o.Duplicate == "" {
+		o.Duplicate = "suspected"
+	}
+	for i, ev := range a.Events {
+		why := reason
+		if i > 0 && a.Code != "" {
+			why = string(a.Code)
+		}
+		if err := u.move(o, ev, why, links...); err != nil {
+			return err
+		}
+		if ev == operation.EvRefuseReexecution {
+			if err := u.endRequest("void"); err != nil {
+				return err
+			}
+			u.voidClearance()
+		}
+	}
+	o.replanned = true
+	return nil
+}
+
+// takenBy gives the other operation that has this target reference, "" = none.
+func (u *unit) takenBy(ref string) (operation.ID, error) {
+	if ref == "" {
+		return "", nil
+	}
+	var op operation.ID
+	err := u.get(&op, `SELECT COALESCE((SELECT operation_id FROM target_references WHERE account = $1 AND effect_type = $2 AND reference = $3 AND operation_id <> $4), '')`,
+		u.op.Account, u.op.EffectType, ref, string(u.op.ID))
+	return op, err
+}
+
+// confirm closes the operation: the effect exists. Pending requests and claims that
+// were not dispatched are void, the next stage may go.
+func (u *unit) confirm(by, ref, link string, a operation.After, links ...string) error {
+	o := u.op
+	if ref != "" {
+		n, err := u.exec(`INSERT INTO target_references (account, effect_type, reference, operation_id, url, at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT ON CONSTRAINT target_references_key DO NOTHING`, o.Account, o.EffectType, ref, string(o.ID), link, u.now)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			taken, err := u.takenBy(ref)
+			if err != nil {
+				return err
+			}
+			if taken != "" {
+				return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
+			}
+		}
+	}
+	if o.OpenAttempt != "" {
+		if err := u.endOpenAttempt(); err != nil {
+			return err
+		}
+	}
+	if err := u.endRequest("void"); err != nil {
+		return err
+	}
+	o.TargetReference, o.TargetURL, o.ConfirmedBy = ref, link, by
+	o.RetryAt, o.HoldUntil, o.LookupAt, o.ExpiresAt = nil, nil, timePtr(a.LookupAt), nil
+	if o.EffectType == "mail" || o.EffectType == "email" {
+		o.Delivery = "accepted"
+	}
+	links = append(links, "reference", ref, "by", by)
+	if o.State == operation.Confirmed {
+		u.note(o, "more_evidence", "", links...)
+	} else if err := u.move(o, operation.EvEffect, "", links...); err != nil {
+		return err
+	}
+	return u.stageClosed(o)
+}
+
+// settleUnsettled marks every unknown attempt as settled: by a lookup that found the
+// one effect, or by a person. Facts are kept; only the question is closed.
+func (u *unit) settleUnsettled(how string) error {
+	if u.op.Unsettled == 0 {
+		return nil
+	}
+	_, err := u.exec(`UPDATE attempts SET settled = $2, settled_at = $3 WHERE operation_id = $1 AND outcome = 'unknown' AND settled IS NULL`, string(u.op.ID), how, u.now)
+	u.op.Unsettled = 0
+	return err
+}
+
+// endOpenAttempt closes an attempt that is open while something else decides: not
+// dispatched = not_started, provably; dispatched = unknown.
+func (u *unit) endOpenAttempt() error {
+	att, err := u.attempt(u.op.OpenAttempt)
+	if err != nil {
+		return err
+	}
+	r := operation.LeaseEnded(att.DispatchedAt != nil)
+	r.Proof.Code = "superseded"
+	if err := u.endAttempt(att, r); err != nil {
+		return err
+	}
+	if r.Outcome == operation.OutcomeUnknown {
+		u.op.Unsettled++
+		u.op.EverUnproven = true
+	}
+	u.op.OpenAttempt = ""
+	return nil
+}
+
+// releaseClaim ends a claim that was not dispatched, because a person or the gate
+// stopped it. The try is given back: nothing was tried.
+func (u *unit) releaseClaim(reason string) error {
+	o := u.op
+	att, err := u.attempt(o.OpenAttempt)
+	if err != nil {
+		return err
+	}
+	if att.DispatchedAt != nil {
+		return operation.Refuse(operation.CodeDispatched, "attempt", string(att.ID))
+	}
+	r := operation.Result{Outcome: operation.OutcomeNotStarted, Proof: operation.Proof{Code: "released", Phase: operation.PhaseBlocked, Detail: reason}}
+	if err := u.endAttempt(att, r); err != nil {
+		return err
+	}
+	o.OpenAttempt = ""
+	if att.Kind != operation.AttemptReexecution {
+		o.AttemptsUsed--
+	}
+	ev := operation.EvNotStarted
+	if o.Unsettled > 0 {
+		ev = operation.EvUnknown
+	}
+	o.RetryAt = &u.now
+	return u.move(o, ev, reason, "attempt", string(att.ID))
+}
+
+// lateReport keeps a report whose fence is stale as evidence. An effect that it proves
+// confirms any open state and reopens one that was closed without effect.
+func (u *unit) lateReport(att attemptRow, r operation.Result) error {
+	body, err := jsonText(r)
+	if err != nil {
+		return err
+	}
+	h := sha256.Sum256([]byte(body))
+	if err := u.addEvidence(att.ID, "late_report", r.Outcome.String(), r.TargetReference, r.TargetURL, body); err != nil {
+		return err
+	}
+	u.note(u.op, "late_report", r.Proof.Code, "attempt", string(att.ID), "outcome", r.Outcome.String(), "reference", r.TargetReference, "evidence_hash", hexOf(h[:]))
+	if r.Outcome != operation.OutcomeConfirmed {
+		return nil
+	}
+	return u.effectFound("destination", r.TargetReference, r.TargetURL, "attempt", string(att.ID))
+}
+
+// effectFound is evidence of an effect arriving in any state (MODEL §4).
+func (u *unit) effectFound(by, ref, link string, links ...string) error {
+	o := u.op
+	if taken, err := u.takenBy(ref); err != nil || taken != "" {
+		if err == nil {
+			u.note(o, "candidate", "reference belongs to another operation", append(links, "candidate", ref, "other", string(taken))...)
+		}
+		return err
+	}
+	if o.State == operation.Confirmed {
+		if ref != "" && o.TargetReference != "" && ref != o.TargetReference {
+			o.Duplicate, o.Remedy, o.replanned = suspected(o.Duplicate), "duplicate", true
+			u.note(o, "duplicate_suspected", "", append(links, "reference", ref)...)
+		}
+		return nil
+	}
+	evs := operation.EffectFound(o.State)
+	if len(evs) == 1 && evs[0] == operation.EvDispute {
+		if err := u.move(o, operation.EvDispute, "evidence of an effect", append(links, "reference", ref)...); err != nil {
+			return err
+		}
+		return u.stageReopened()
+	}
+	// the effect answers the open question of the attempts
+	if err := u.confirm(by, ref, link, operation.After{}, links...); err != nil {
+		return err
+	}
+	return u.settleUnsettled("confirmed")
+}
+
+func suspected(have string) string {
+	if have == "confirmed" {
+		return have
+	}
+	return "suspected"
+}
+
+func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) error {
+	h := sha256.Sum256([]byte(body))
+	_, err := u.exec(`INSERT INTO evidence (id, operation_id, attempt_id, kind, result, reference, link, body, given_by, hash, at)
+		VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`,
+		newID("evi"), string(u.op.ID), string(att), kind, result, ref, link, body, u.actor.ID, h[:], u.now)
+	return err
+}
+
+// endRequest closes the open re-execution request, if there is one.
+func (u *unit) endRequest(state string) error {
+	if u.op.RequestID == "" {
+		return nil
+	}
+	_, err := u.exec(`UPDATE reexecution_requests SET state = $2, final_check_at = CASE WHEN $2 = 'done' THEN CAST($3 AS timestamptz) ELSE final_check_at END
+		WHERE id = $1 AND state IN ('requested', 'approved')`, string(u.op.RequestID), state, u.now)
+	u.op.RequestID = ""
+	return err
+}
+
+// SweepLeases ends every attempt whose lease has run out: not dispatched = not_started,
+// dispatched = unknown. It touches only open attempts; a result that came first stands.
+// It returns how many it ended.
+func (s *Store) SweepLeases(ctx context.Context, a Actor) (int, error) {
+	var due []struct {
+		Attempt operation.AttemptID `db:"id"`
+		Op      operation.ID        `db:"operation_id"`
+	}
+	err := s.db.SelectContext(ctx, &due, `SELECT id, operation_id FROM attempts WHERE outcome IS NULL AND lease_until < clock_timestamp() ORDER BY lease_until LIMIT 500`)
+	if err != nil {
+		return 0, mapError(err)
+	}
+	n := 0
+	for _, d := range due {
+		err := s.change(ctx, a, d.Op, func(u *unit) error {
+			att, err := u.attempt(d.Attempt)
+			if err != nil {
+				return err
+			}
+			if att.Outcome != nil || u.op.OpenAttempt != d.Attempt || u.now.Before(att.LeaseUntil.Add(leaseGrace)) {
+				return errDone
+			}
+			n++
+			return u.record(att, operation.LeaseEnded(att.DispatchedAt != nil))
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// leaseGrace gives a worker that answers right at its lease's end the time to report.
+const leaseGrace = 250 * time.Millisecond

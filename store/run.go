@@ -1,0 +1,167 @@
+package store
+
+import (
+	"holdpoint/operation"
+)
+
+// loadSiblings loads and locks the other operations of the run. The run is locked
+// already, so no two transactions can wait for each other here.
+func (u *unit) loadSiblings() error {
+	if u.siblings != nil {
+		return nil
+	}
+	u.siblings = map[operation.ID]*opRow{}
+	if u.op.Stages < 2 && u.op.Replacement == 0 && u.facts.Earlier == "" {
+		return nil
+	}
+	var rows []opRow
+	if err := u.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 AND o.id <> $2 ORDER BY o.stage_no, o.item_key, o.replacement FOR UPDATE`,
+		string(u.op.RunID), string(u.op.ID)); err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].was, rows[i].wasNext = rows[i].State, rows[i].NextKind
+		u.siblings[rows[i].ID] = &rows[i]
+	}
+	return nil
+}
+
+// waived lists the stages that the owner lets the run go on without.
+func (u *unit) waived() (map[string]bool, error) {
+	var stages []string
+	err := u.list(&stages, `SELECT stage FROM stage_waivers WHERE run_id = $1`, string(u.op.RunID))
+	out := map[string]bool{}
+	for _, s := range stages {
+		out[s] = true
+	}
+	return out, err
+}
+
+// stageRows gives all operations of the run as they stand after this decision.
+func (u *unit) stageRows() ([]stageRow, error) {
+	if err := u.loadSiblings(); err != nil {
+		return nil, err
+	}
+	w, err := u.waived()
+	if err != nil {
+		return nil, err
+	}
+	rows := []stageRow{rowOf(u.op, w)}
+	for _, o := range u.siblings {
+		rows = append(rows, rowOf(o, w))
+	}
+	return rows, nil
+}
+
+func rowOf(o *opRow, waived map[string]bool) stageRow {
+	return stageRow{ID: o.ID, Stage: o.Stage, No: o.StageNo, Item: o.ItemKey, Replacement: o.Replacement, State: o.State, Delivery: o.Delivery, Reference: o.TargetReference, Waived: waived[o.Stage]}
+}
+
+// stageClosed lets the later stages follow a change of this one: waiting operations
+// whose earlier stages are all satisfied become ready.
+func (u *unit) stageClosed(changed *opRow) error {
+	rows, err := u.stageRows()
+	if err != nil {
+		return err
+	}
+	for _, o := range u.siblings {
+		if o.State != operation.Waiting || o.StageNo <= changed.StageNo {
+			continue
+		}
+		if len(earlierOpen(u.flow, o, rows)) > 0 {
+			o.replanned = true // its next decision names another stage now
+			continue
+		}
+		if err := u.move(o, operation.EvClear, "", "after", string(changed.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stageReopened sends unsent later stages back to waiting: an earlier effect is disputed.
+func (u *unit) stageReopened() error {
+	rows, err := u.stageRows()
+	if err != nil {
+		return err
+	}
+	for _, o := range u.siblings {
+		if o.StageNo <= u.op.StageNo || o.State != operation.Ready && o.State != operation.RetryScheduled {
+			continue
+		}
+		if len(earlierOpen(u.flow, o, rows)) == 0 {
+			continue
+		}
+		o.RetryAt = nil
+		if err := u.move(o, operation.EvStageReopened, "", "after", string(u.op.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveRun writes the run's state when it follows from the changed operations.
+func (u *unit) saveRun(siblingsChanged bool) error {
+	if u.op.State == u.op.was && !siblingsChanged {
+		return nil
+	}
+	state, err := u.runState()
+	if err != nil {
+		return err
+	}
+	if state == u.facts.RunState {
+		if u.op.Stages < 2 && u.facts.Earlier == "" {
+			return nil // nobody else reads this run's stages
+		}
+		return u.one(`UPDATE runs SET rev = rev + 1 WHERE id = $1`, string(u.op.RunID))
+	}
+	var head struct {
+		Seq  int64  `db:"chain_seq"`
+		Hash []byte `db:"chain_hash"`
+	}
+	if err := u.get(&head, `SELECT chain_seq, chain_hash FROM runs WHERE id = $1`, string(u.op.RunID)); err != nil {
+		return err
+	}
+	e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
+	e.From, e.To = operation.State(u.facts.RunState), operation.State(state)
+	seq, hash := chain(&e, head.Seq, head.Hash)
+	if err := u.writeHistory([]operation.Entry{e}); err != nil {
+		return err
+	}
+	return u.one(`UPDATE runs SET rev = rev + 1, state = $2, chain_seq = $3, chain_hash = $4 WHERE id = $1`, string(u.op.RunID), state, seq, hash)
+}
+
+// runState follows from all operations of the run.
+func (u *unit) runState() (string, error) {
+	rows := []stageRow{rowOf(u.op, nil)}
+	if u.op.Stages > 1 || u.facts.Earlier != "" || u.op.Replacement > 0 {
+		var err error
+		if rows, err = u.stageRows(); err != nil {
+			return "", err
+		}
+	}
+	return string(runStateOf(u, rows)), nil
+}
+
+// runStateOf: completed when every stage is satisfied, blocked when a stage is closed
+// without effect and nothing replaces it, else open.
+func runStateOf(u *unit, rows []stageRow) operation.RunState {
+	satisfied, open := map[string]bool{}, map[string]bool{}
+	for _, r := range rows {
+		satisfied[r.Stage] = satisfied[r.Stage] || r.Waived || r.State == operation.Confirmed && delivered(u.flow, r.Stage, r.Delivery)
+		open[r.Stage] = open[r.Stage] || !r.State.Closed() || r.State == operation.Confirmed
+	}
+	state := operation.RunCompleted
+	for stage := range open {
+		switch {
+		case satisfied[stage]:
+		case open[stage]:
+			if state == operation.RunCompleted {
+				state = operation.RunOpen
+			}
+		default:
+			return operation.RunBlocked
+		}
+	}
+	return state
+}

@@ -1,0 +1,212 @@
+package store
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// runBuilder builds the runs and operations that one event starts and writes them with
+// the delivery in one statement.
+type runBuilder struct {
+	*tx
+	actor    Actor
+	now      time.Time
+	epoch    int64
+	in       Received
+	event    operation.EventID
+	delivery operation.DeliveryID
+	newEvent bool
+	defs     current
+	rows     buildRows
+	entries  []operation.Entry
+	wake     []wake
+}
+
+// buildRows are the rows to write, as JSON records.
+type buildRows struct {
+	Runs     []map[string]any
+	Ops      []map[string]any
+	Versions []map[string]any
+}
+
+// runs builds a run for each flow that the event triggers and that has none yet.
+func (b *runBuilder) runs(out *Receipt) error {
+	ev := b.eventData()
+	matched := false
+	for _, f := range b.defs.flows {
+		if !b.triggers(f) {
+			continue
+		}
+		matched = true
+		if err := b.run(f, ev, out); err != nil {
+			return err
+		}
+	}
+	if !matched {
+		if b.in.Flow != "" {
+			return ErrNotFound
+		}
+		out.Reason = "no flow is triggered by it"
+	}
+	return nil
+}
+
+func (b *runBuilder) triggers(f *definition.Flow) bool {
+	if b.in.Flow != "" {
+		return f.Name == b.in.Flow
+	}
+	t := f.Trigger
+	return t.Source == b.in.Source && (t.Handle == "" || t.Handle == b.in.Handle) && (t.Topic == "" || t.Topic == b.in.Topic)
+}
+
+func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Receipt) error {
+	key := b.in.RunKey
+	if b.in.Flow == "" {
+		var err error
+		if key, err = f.Key(ev); err != nil || key == "" {
+			return operation.Refuse(operation.CodeContentMissing, "field", "run key")
+		}
+	}
+	missing, err := f.CheckInputs(b.inputs())
+	if err != nil || len(missing) > 0 && f.OnMissingData == "refuse" {
+		return operation.Refuse(operation.CodeContentMissing, "field", joinOr(missing, "inputs"))
+	}
+	keyHash := operation.HashRunKey(f.Name, key)
+	runID := operation.RunID("run_" + string(operation.DeriveID(b.s.secret, operation.Intent{Flow: f.Name, RunKeyHash: keyHash, Stage: "\x00run"}))[3:])
+	inputs, err := jsonText(b.inputs())
+	if err != nil {
+		return err
+	}
+	version := b.defs.versions[f.Name]
+	b.rows.Runs = append(b.rows.Runs, map[string]any{"id": runID, "flow": f.Name, "version": version, "key": hex.EncodeToString(keyHash[:]), "label": operation.Normalize(short(key, 120)), "inputs": inputs})
+	out.Runs = append(out.Runs, runID)
+	for i, st := range f.Stages {
+		id := operation.DeriveID(b.s.secret, operation.Intent{Flow: f.Name, RunKeyHash: keyHash, Stage: st.Key})
+		out.Operations = append(out.Operations, id)
+		if err := b.operation(f, version, runID, id, i, st, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// operation builds one operation with its first content version.
+func (b *runBuilder) operation(f *definition.Flow, version int, run operation.RunID, id operation.ID, no int, st definition.Stage, ev definition.EventData) error {
+	p, err := b.s.profileVersion(b.ctx, st.Destination, b.defs.dests[st.Destination])
+	if err != nil {
+		return fmt.Errorf("destination %s: %w", st.Destination, err)
+	}
+	act, err := p.Action(st.Action)
+	if err != nil {
+		return err
+	}
+	author := Author{Kind: "flow", ID: f.Name}
+	content, given := b.in.Content[st.Key]
+	var missing []string
+	if given {
+		author = b.in.Author
+	} else if content, missing, err = f.Draft(st.Key, ev, b.inputs()); err != nil {
+		return err
+	}
+	v, err := makeVersion(p, act, content, missing, b.now)
+	if err != nil {
+		return err
+	}
+	o := &opRow{ID: id, RunID: run, Flow: f.Name, FlowVersion: version, Stage: st.Key, StageNo: no, Stages: len(f.Stages),
+		Destination: st.Destination, Action: st.Action, EffectType: act.Effect, Account: p.Account, Environment: p.Environment,
+		Title: titleOf(content), AttemptsMax: max(st.MaxAttempts, 1), VersionID: operation.VersionID(newID("ver")), VersionNo: 1,
+		State: operation.Draft, UpdatedAt: b.now, ChainHash: make([]byte, 32)}
+	policy := ""
+	if v.hash != nil {
+		o.State = operation.PendingApproval
+		if policy, err = jsonText(st.Approval); err != nil {
+			return err
+		}
+	}
+	b.enter(o, st, author, policy, v)
+	return nil
+}
+
+func (b *runBuilder) enter(o *opRow, st definition.Stage, author Author, policy string, v madeVersion) {
+	f, _ := b.s.flowVersion(b.ctx, o.Flow, o.FlowVersion)
+	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID))
+	e.To, e.VersionID = o.State, o.VersionID
+	seq, head := chain(&e, 0, o.ChainHash)
+	b.entries = append(b.entries, e)
+	u := &unit{tx: b.tx, now: b.now, flow: f}
+	d := operation.NextFor(operation.Facts{State: o.State}, u.people(o), u.due(o), operation.Responsible{}, time.Time{}, time.Time{}, b.now)
+	b.rows.Ops = append(b.rows.Ops, map[string]any{"id": o.ID, "run": o.RunID, "flow": o.Flow, "fv": o.FlowVersion, "stage": o.Stage, "no": o.StageNo, "stages": o.Stages,
+		"dest": o.Destination, "action": o.Action, "effect": o.EffectType, "account": o.Account, "env": o.Environment, "title": o.Title, "state": o.State,
+		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "at": d.At, "seq": seq, "head": hex.EncodeToString(head)})
+	hash := ""
+	if v.hash != nil {
+		hash = hex.EncodeToString(v.hash[:])
+	}
+	missing := v.missing
+	if missing == nil {
+		missing = []string{}
+	}
+	b.rows.Versions = append(b.rows.Versions, map[string]any{"id": o.VersionID, "op": o.ID, "ak": author.Kind, "ai": author.ID, "pb": string(author.PromptedBy), "model": author.Model,
+		"note": author.Note, "missing": missing, "hash": hash, "account": o.Account, "env": o.Environment, "cred": v.version.Credential, "fv": o.FlowVersion,
+		"dv": b.defs.dests[o.Destination], "content": string(v.version.Content), "request": v.request, "salt": hex.EncodeToString(v.salt), "policy": policy})
+}
+
+// madeVersion is a rendered content version before it is written.
+type madeVersion struct {
+	version operation.Version
+	request string // JSON
+	salt    []byte
+	hash    *[32]byte // nil while something is missing
+	missing []string
+}
+
+// makeVersion renders content to the exact request and hashes both. Incomplete content
+// has no request and no hash: nobody can approve it.
+func makeVersion(p *definition.Profile, act *definition.Action, content map[string]any, missing []string, now time.Time) (madeVersion, error) {
+	v := madeVersion{salt: newSalt(), missing: missing, request: "{}"}
+	if content == nil {
+		content = map[string]any{}
+	}
+	content, _ = operation.NormalizeValue(content).(map[string]any)
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return v, err
+	}
+	if len(missing) > 0 {
+		v.version = operation.Version{Content: raw, Account: p.Account, Environment: p.Environment, Credential: p.Auth.Name(), Destination: p.Destination, Action: act.Name}
+		return v, operation.CheckNumbers(raw)
+	}
+	if v.version, err = act.Render(content, os.LookupEnv, now); err != nil {
+		return v, operation.Refuse(operation.CodeContentMissing, "field", err.Error())
+	}
+	if v.request, err = jsonText(v.version.Request); err != nil {
+		return v, err
+	}
+	h, err := v.version.Hash(v.salt)
+	v.hash = &h
+	return v, err
+}
+
+// titleOf is the one line by which people recognise an operation in a list.
+func titleOf(content map[string]any) string {
+	for _, k := range []string{"subject", "title", "name", "description", "note", "text", "code"} {
+		if s, ok := content[k].(string); ok && s != "" {
+			return short(operation.Normalize(s), 500)
+		}
+	}
+	return ""
+}
+
+func short(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"holdpoint/operation"
+)
+
+type lockedRow struct {
+	opRow
+	loaded
+	Gate any `db:"gate"`
+}
+
+// change is the one way to decide about an operation: lock, read, decide, write,
+// commit. fn gets the locked unit; a *operation.Refusal from it rolls back.
+func (s *Store) change(ctx context.Context, a Actor, id operation.ID, fn func(*unit) error) error {
+	return s.write(ctx, func(t *tx) error {
+		u, err := t.lock(a, id)
+		if err != nil {
+			return err
+		}
+		if err := fn(u); err != nil {
+			return err
+		}
+		return u.save()
+	})
+}
+
+// lock locks the run and the operation. When it had to wait, what it read besides is
+// read again: the locks are held by then.
+func (t *tx) lock(a Actor, id operation.ID) (*unit, error) {
+	for range maxTries {
+		var row lockedRow
+		if err := t.get(&row, lockSQL, string(id)); err != nil {
+			return nil, err
+		}
+		if row.Revision != row.SnapRevision || row.RunRev != row.SnapRunRev {
+			continue
+		}
+		t.xid = row.XID
+		op := row.opRow
+		op.was, op.wasNext = op.State, op.NextKind
+		u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &op, facts: row.loaded}
+		if u.now.Before(op.UpdatedAt) {
+			u.now = op.UpdatedAt.UTC()
+		}
+		return u, u.definitions()
+	}
+	return nil, errAgain
+}
+
+// definitions loads the flow version of the operation and the destination's current profile.
+func (u *unit) definitions() error {
+	var err error
+	if u.flow, err = u.s.flowVersion(u.ctx, u.op.Flow, u.op.FlowVersion); err != nil {
+		return err
+	}
+	u.profile, err = u.s.profileVersion(u.ctx, u.op.Destination, u.facts.DestVersion)
+	return err
+}
+
+// move applies an event to an operation, with its history entry. A forbidden move is a
+// refusal.
+func (u *unit) move(o *opRow, ev operation.Event, reason string, links ...string) error {
+	to, ok := operation.Next(o.State, ev)
+	if !ok {
+		return operation.Refuse(operation.CodeForbiddenMove, "state", string(o.State), "event", string(ev))
+	}
+	from := o.State
+	o.State = to
+	o.replanned = true
+	u.enter(o, string(ev), from, to, reason, links...)
+	return nil
+}
+
+// note writes an entry that does not move the state.
+func (u *unit) note(o *opRow, action, reason string, links ...string) {
+	u.enter(o, action, o.State, o.State, reason, links...)
+}
+
+func (u *unit) enter(o *opRow, action string, from, to operation.State, reason string, links ...string) {
+	e := u.entry(operation.SubjectOperation, string(o.ID), action, reason, links...)
+	e.From, e.To, e.VersionID = from, to, o.VersionID
+	o.ChainSeq, o.ChainHash = chain(&e, o.ChainSeq, o.ChainHash)
+	o.UpdatedAt = u.now
+	u.entries = append(u.entries, e)
+}
+
+func (u *unit) entry(kind operation.SubjectKind, id, action, reason string, links ...string) operation.Entry {
+	return newEntry(u.actor, u.now, kind, id, action, reason, links...)
+}
+
+func newEntry(a Actor, now time.Time, kind operation.SubjectKind, id, action, reason string, links ...string) operation.Entry {
+	e := operation.Entry{SubjectKind: kind, SubjectID: id, At: now, ActorKind: a.Kind, ActorID: a.ID, ActorName: a.Name,
+		Channel: a.Channel, Action: action, Reason: reason}
+	for i := 0; i+1 < len(links); i += 2 {
+		if links[i+1] == "" {
+			continue
+		}
+		if links[i] == "evidence_hash" {
+			e.EvidenceHash = links[i+1]
+			continue
+		}
+		if links[i] == "role" {
+			e.Role = operation.Role(links[i+1])
+			continue
+		}
+		if e.Links == nil {
+			e.Links = map[string]string{}
+		}
+		e.Links[links[i]] = links[i+1]
+	}
+	return e
+}
+
+// chain numbers the entry after the head (seq, hash) of its subject and gives the new head.
+func chain(e *operation.Entry, seq int64, head []byte) (int64, []byte) {
+	e.Seq, e.Prev = seq+1, hash32(head)
+	h := e.Hash()
+	return e.Seq, h[:]
+}
+
+const historyColumns = `subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash`
+
+const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex')
+	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text)`
+
+const historySQL = `INSERT INTO history (` + historyColumns + `) ` + historySelect
+
+type entryJSON struct {
+	SK  operation.SubjectKind `json:"sk"`
+	SI  string                `json:"si"`
+	Seq int64                 `json:"seq"`
+	At  time.Time             `json:"at"`
+	AK  operation.ActorKind   `json:"ak"`
+	AI  string                `json:"ai"`
+	AN  string                `json:"an"`
+	Ro  operation.Role        `json:"ro"`
+	Ch  string                `json:"ch"`
+	Ac  string                `json:"ac"`
+	F   operation.State       `json:"f"`
+	T   operation.State       `json:"t"`
+	Re  string                `json:"re"`
+	Li  string                `json:"li"`
+	Ve  operation.VersionID   `json:"ve"`
+	Ev  string                `json:"ev"`
+	P   string                `json:"p"`
+	H   string                `json:"h"`
+}
+
+func encodeEntries(entries []operation.Entry) (string, error) {
+	out := make([]entryJSON, len(entries))
+	for i, e := range entries {
+		h := e.Hash()
+		links := []byte("{}")
+		if len(e.Links) > 0 {
+			var err error
+			if links, err = json.Marshal(e.Links); err != nil {
+				return "", err
+			}
+		}
+		out[i] = entryJSON{e.SubjectKind, e.SubjectID, e.Seq, e.At, e.ActorKind, e.ActorID, e.ActorName, e.Role, e.Channel, e.Action,
+			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:])}
+	}
+	b, err := json.Marshal(out)
+	return string(b), err
+}
+
+func (t *tx) writeHistory(entries []operation.Entry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	js, err := encodeEntries(entries)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(historySQL, js)
+	return err
+}

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdpoint/operation"
+
+	"github.com/riverqueue/river"
+)
+
+type wakeKind int
+
+const (
+	wakeExecute wakeKind = iota
+	wakeLookup
+)
+
+type wake struct {
+	kind wakeKind
+	op   operation.ID
+	dest string
+	rev  int64
+	at   time.Time
+}
+
+// ExecuteArgs wakes a worker to take one operation. It only wakes: the operation's row
+// and operation.Permit decide. Revision makes each decision's wake-up a job of its own.
+type ExecuteArgs struct {
+	Operation   operation.ID `json:"operation"`
+	Destination string       `json:"destination"`
+	Revision    int64        `json:"revision"`
+}
+
+// Kind names the job.
+func (ExecuteArgs) Kind() string { return "execute" }
+
+// InsertOpts allows one try: a second one is a new decision.
+func (ExecuteArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: 1, Queue: QueueEffects}
+}
+
+// LookupArgs wakes a worker to look an operation up at its destination.
+type LookupArgs struct {
+	Operation   operation.ID `json:"operation"`
+	Destination string       `json:"destination"`
+	Revision    int64        `json:"revision"`
+}
+
+// Kind names the job.
+func (LookupArgs) Kind() string { return "lookup" }
+
+// InsertOpts allows one try: the next lookup is planned in the operation's row.
+func (LookupArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: 1, Queue: QueueLookups}
+}
+
+// The queues of the background jobs.
+const (
+	QueueEffects = "effects"
+	QueueLookups = "lookups"
+)
+
+func (u *unit) wakeUp(kind wakeKind, o *opRow, at time.Time) {
+	u.wake = append(u.wake, wake{kind, o.ID, o.Destination, o.Revision + 1, at})
+}
+
+// insertWakes inserts the wake-ups in the same transaction as the decision: none is
+// lost, and none is seen before the decision is committed.
+func (s *Store) insertWakes(ctx context.Context, t *tx, ws []wake) error {
+	if len(ws) == 0 || s.river == nil {
+		return nil
+	}
+	params := make([]river.InsertManyParams, len(ws))
+	for i, w := range ws {
+		if w.kind == wakeExecute {
+			params[i].Args = ExecuteArgs{w.op, w.dest, w.rev}
+		} else {
+			params[i].Args = LookupArgs{w.op, w.dest, w.rev}
+		}
+		params[i].InsertOpts = &river.InsertOpts{ScheduledAt: w.at}
+	}
+	_, err := s.river.InsertManyFastTx(ctx, t.Tx.Tx, params)
+	return err
+}
