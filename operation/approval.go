@@ -1,6 +1,10 @@
 package operation
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // Policy says who must approve one stage's content and how long that holds. It is
 // pinned when a version is submitted.
@@ -41,7 +45,7 @@ func (p Person) Has(r Role) bool {
 
 // Matches reports whether the selector names the person now.
 func (s Selector) Matches(p Person) bool {
-	return p.Has(s.Role) && (s.User == "" || s.User == p.Email)
+	return p.Has(s.Role) && (s.User == "" || strings.EqualFold(s.User, p.Email))
 }
 
 // Decision is what an approver says about a version.
@@ -62,40 +66,58 @@ type Given struct {
 }
 
 // MayDecide checks one person's decision on the current version. parties are the
-// author, the last editor, the submitter and whoever prompted a model.
+// author, the last editor, the submitter and whoever prompted a model; given are all
+// decisions on this version, oldest first. The same decision again is
+// CodeAlreadyDecided in any state: a second click is shown the first one's result.
 func MayDecide(state State, p Policy, who Person, parties []UserID, given []Given, d Decision) *Refusal {
+	if !slices.Contains([]Decision{Approve, RequestChanges, Reject, Withdraw}, d) {
+		return Refuse(CodeForbiddenMove, "decision", string(d))
+	}
+	if last, ok := lastOf(given, who.ID); ok && last == d {
+		return Refuse(CodeAlreadyDecided, "who", string(who.ID))
+	}
 	if d == Withdraw {
 		return mayWithdraw(state, who, given)
 	}
 	if state != PendingApproval {
-		return Refuse(CodeForbiddenMove, "state", string(state))
+		r := Refuse(CodeForbiddenMove, "state", string(state))
+		if len(given) > 0 {
+			g := given[len(given)-1]
+			r = Refuse(CodeForbiddenMove, "state", string(state), "who", string(g.User), "decision", string(g.Decision))
+		}
+		return r
 	}
-	if !p.Approvers.Matches(who) {
+	if who.ID == "" || !p.Approvers.Matches(who) {
 		return Refuse(CodeNotEntitled, "role", string(p.Approvers.Role)).By(Responsible{Role: p.Approvers.Role})
 	}
 	if d == Approve && p.SeparateAuthor && isParty(who.ID, parties) {
 		return Refuse(CodeOwnContent).By(Responsible{Role: p.Approvers.Role})
 	}
-	for _, g := range given {
-		if g.User == who.ID && g.Decision == Approve && d == Approve {
-			return Refuse(CodeAlreadyDecided)
-		}
-	}
 	return nil
 }
 
+// mayWithdraw lets an active person take back an approval that stands. After dispatch
+// it means "no further attempt"; see AfterWithdraw.
 func mayWithdraw(state State, who Person, given []Given) *Refusal {
 	switch state {
-	case PendingApproval, Waiting, Ready, RetryScheduled, InProgress:
+	case PendingApproval, Waiting, Ready, RetryScheduled, InProgress, Unknown:
 	default:
 		return Refuse(CodeForbiddenMove, "state", string(state))
 	}
-	for _, g := range given {
-		if g.User == who.ID && g.Decision == Approve {
-			return nil
-		}
+	if last, ok := lastOf(given, who.ID); ok && last == Approve && who.Active {
+		return nil
 	}
 	return Refuse(CodeNotEntitled)
+}
+
+// lastOf gives a person's last decision on the version.
+func lastOf(given []Given, u UserID) (d Decision, ok bool) {
+	for _, g := range given {
+		if g.User == u && u != "" {
+			d, ok = g.Decision, true
+		}
+	}
+	return d, ok
 }
 
 func isParty(u UserID, parties []UserID) bool {
@@ -107,15 +129,26 @@ func isParty(u UserID, parties []UserID) bool {
 	return false
 }
 
-// QuorumReached reports whether the approvals given, with this one, make the quorum.
+// QuorumReached reports whether the decisions given, oldest first, with the new one in
+// them, make the quorum: each person counts once, with their last decision, and a
+// rejection or a request for changes that stands prevents it.
 func QuorumReached(p Policy, given []Given) bool {
-	seen := map[UserID]bool{}
+	last := map[UserID]Decision{}
 	for _, g := range given {
-		if g.Decision == Approve {
-			seen[g.User] = true
+		if g.User != "" {
+			last[g.User] = g.Decision
 		}
 	}
-	return len(seen) >= max(p.Required, 1)
+	n := 0
+	for _, d := range last {
+		switch d {
+		case Approve:
+			n++
+		case Reject, RequestChanges:
+			return false
+		}
+	}
+	return n >= max(p.Required, 1)
 }
 
 // MayDecideReexecution checks the second person's decision (MODEL §5): entitled, and
@@ -124,7 +157,7 @@ func MayDecideReexecution(state State, approvers Selector, who Person, parties [
 	if state != ReexecutionRequested {
 		return Refuse(CodeForbiddenMove, "state", string(state))
 	}
-	if !approvers.Matches(who) {
+	if who.ID == "" || !approvers.Matches(who) {
 		return Refuse(CodeNotEntitled, "role", string(approvers.Role)).By(Responsible{Role: approvers.Role})
 	}
 	if isParty(who.ID, parties) {
@@ -140,16 +173,60 @@ type Shortage struct {
 }
 
 // CheckPolicy finds out whether enough people exist for a policy; nil = yes. A
-// policy that nobody can satisfy is refused when a flow is applied.
+// policy that nobody can satisfy is refused when a flow is applied. Content that people
+// write needs CheckDraftedPolicy as well.
 func CheckPolicy(p Policy, people []Person) *Shortage {
-	n := 0
+	return shortage(p.Approvers, p.Required, people, "")
+}
+
+// CheckDraftedPolicy is CheckPolicy for a stage whose content a person writes: where
+// author and approvers are kept apart, some author must leave enough approvers.
+func CheckDraftedPolicy(p Policy, people []Person) *Shortage {
+	worst := CheckPolicy(p, people)
+	if worst != nil || !p.SeparateAuthor {
+		return worst
+	}
+	return apart(Selector{Role: RoleAuthor}, p.Approvers, p.Required, people)
+}
+
+// CheckReexecutionPolicy finds out whether a re-execution can ever be approved: some
+// reviewer, who answers the checklist, must leave enough approvers.
+func CheckReexecutionPolicy(approvers Selector, required int, reviewer Selector, people []Person) *Shortage {
+	if s := shortage(reviewer, 1, people, ""); s != nil {
+		return s
+	}
+	return apart(reviewer, approvers, required, people)
+}
+
+// apart finds a first person whose absence still leaves a quorum; nil = there is one,
+// or nobody is a first person.
+func apart(first, approvers Selector, required int, people []Person) *Shortage {
+	var best *Shortage
 	for _, who := range people {
-		if p.Approvers.Matches(who) {
-			n++
+		if !first.Matches(who) {
+			continue
+		}
+		s := shortage(approvers, required, people, who.ID)
+		if s == nil {
+			return nil
+		}
+		if best == nil || s.Have > best.Have {
+			best = s
 		}
 	}
-	if need := max(p.Required, 1); n < need {
-		return &Shortage{Need: need, Have: n, Selector: p.Approvers}
+	return best
+}
+
+// shortage counts the people of a selector, each once, without one of them.
+func shortage(sel Selector, required int, people []Person, without UserID) *Shortage {
+	have := map[UserID]bool{}
+	for _, who := range people {
+		if sel.Matches(who) && who.ID != without {
+			have[who.ID] = true
+		}
+	}
+	if need := max(required, 1); len(have) < need {
+		return &Shortage{Need: need, Have: len(have), Selector: sel}
 	}
 	return nil
 }

@@ -1,5 +1,12 @@
 package operation
 
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Event is what happened to an operation: it moves the state.
 type Event string
 
@@ -12,7 +19,7 @@ const (
 	EvClear              Event = "clear"               // quorum reached and nothing in the way
 	EvStageReopened      Event = "stage_reopened"      // an earlier stage is no longer satisfied
 	EvExpire             Event = "expire"              // the approval expired, was withdrawn, or lost its approver
-	EvCancel             Event = "cancel"              // withdrawn before anything was sent
+	EvCancel             Event = "cancel"              // cancelled while provably nothing was executed
 	EvClaim              Event = "claim"               // a job takes it under a lease
 	EvNotStarted         Event = "not_started"         // every attempt provably did nothing; another is scheduled
 	EvRefused            Event = "refused"             // permanent refusal, or the attempt limit is used up
@@ -28,6 +35,11 @@ const (
 	EvCloseNotExecuted   Event = "close_not_executed"  // shown not to have happened; it will not be tried again
 	EvDispute            Event = "dispute"             // evidence against a closed state
 )
+
+// Events lists every event in the order above.
+var Events = []Event{EvSubmit, EvEdit, EvReject, EvClearToWait, EvClear, EvStageReopened, EvExpire, EvCancel, EvClaim,
+	EvNotStarted, EvRefused, EvUnknown, EvEffect, EvEscalate, EvHold, EvRequestReexecution, EvApproveReexecution,
+	EvRefuseReexecution, EvCorrect, EvGrantAttempts, EvCloseNotExecuted, EvDispute}
 
 // Transition is one permitted move. Everything not in Transitions is forbidden.
 type Transition struct {
@@ -67,7 +79,7 @@ func buildTransitions() []Transition {
 	add(EvHold, Review, Review)
 	add(EvRequestReexecution, ReexecutionRequested, Review)
 	add(EvApproveReexecution, Ready, ReexecutionRequested)
-	add(EvRefuseReexecution, Review, ReexecutionRequested, Ready)
+	add(EvRefuseReexecution, Review, ReexecutionRequested, Ready, RetryScheduled)
 	add(EvCorrect, Draft, Review)
 	add(EvGrantAttempts, Ready, Review)
 	add(EvCloseNotExecuted, NotExecuted, Review)
@@ -100,4 +112,51 @@ func Leads(from, to State) bool {
 		}
 	}
 	return false
+}
+
+// Apply makes several moves in order; ok is false when one of them is forbidden. Each
+// event is its own entry of the history.
+func Apply(from State, events ...Event) (to State, ok bool) {
+	to = from
+	for _, ev := range events {
+		if to, ok = Next(to, ev); !ok {
+			return from, false
+		}
+	}
+	return to, true
+}
+
+// Births lists the states in which an operation may begin. An adopted one begins in
+// review; one whose content is complete from the start may begin submitted.
+var Births = []State{Draft, PendingApproval, Review}
+
+// MovePairs lists the pairs (from, to) that history entries of operations may carry,
+// sorted, births with an empty from. Entries that change no state (from = to) are
+// permitted beside them and not listed.
+func MovePairs() [][2]State {
+	seen := map[[2]State]bool{}
+	for _, b := range Births {
+		seen[[2]State{"", b}] = true
+	}
+	for _, t := range Transitions {
+		if t.From != t.To {
+			seen[[2]State{t.From, t.To}] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(seen), func(a, b [2]State) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
+}
+
+// MovePairsSQL prints MovePairs as the list of the CHECK constraint history_move:
+// (”, 'draft'), (”, 'pending_approval'), …
+func MovePairsSQL() string {
+	var b strings.Builder
+	for i, p := range MovePairs() {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString("('" + string(p[0]) + "', '" + string(p[1]) + "')")
+	}
+	return b.String()
 }

@@ -29,6 +29,23 @@ type Facts struct {
 	LookupAt   time.Time          // when the next lookup is due; zero = none planned
 	Misses     int                // lookups since the last dispatch that did not find it
 
+	// LastSend is the latest moment at which a request of any dispatched attempt may
+	// have left: its lease's end or, if earlier, the moment its worker reported. Zero
+	// = nothing was dispatched.
+	LastSend time.Time
+	// KeyAnswered: the destination has said its last word on this key (a replayed
+	// stored error, or "already exists"); a repeat would bring nothing new.
+	KeyAnswered bool
+	// Stated: a dispatched attempt, or a dispute, was settled by a person's statement
+	// and not by a proof. From then on only a re-execution or a replacement may send.
+	Stated bool
+	// Disputed: evidence contradicts the closed state it came from and no person has
+	// settled that since. Nothing is sent, edited or closed meanwhile.
+	Disputed bool
+	// Stopped: withdrawn or cancelled after dispatch. No further attempt; the outcome
+	// is still settled.
+	Stopped bool
+
 	PausedAll, PausedOperation, PausedFlow, PausedDestination bool
 
 	Account, Environment string // the destination's, now
@@ -73,7 +90,7 @@ type Clearance struct {
 type Approver struct {
 	User     UserID
 	Entitled bool // active and holding the role for this flow now
-	Party    bool // a party to the content (or to the case)
+	Party    bool // a party, where the pinned policy keeps parties apart (a case always does)
 }
 
 // UnsettledAttempt is a dispatched attempt whose outcome is unknown and which no
@@ -84,15 +101,57 @@ type UnsettledAttempt struct {
 	Account      string
 	Protected    bool // the profile version it used protects the action with this key
 	DispatchedAt time.Time
-	LeaseEnd     time.Time
+	LeaseEnd     time.Time // its lease's end or, if earlier, when its worker reported: no byte leaves later
 	ResolvedHash [32]byte
+}
+
+// lastSend is the latest moment at which the attempt's request may have left.
+func (u UnsettledAttempt) lastSend() time.Time { return later(u.DispatchedAt, u.LeaseEnd) }
+
+// keyFirst is the first dispatch with the key of the next attempt, never later than
+// that of an unsettled attempt which sent the same key.
+func (f Facts) keyFirst() time.Time {
+	first := f.KeyFirst
+	for _, u := range f.Unsettled {
+		if u.Key == f.Key && (first.IsZero() || u.DispatchedAt.Before(first)) {
+			first = u.DispatchedAt
+		}
+	}
+	return first
+}
+
+// lastSend is the latest moment at which any request of the operation may have left.
+func (f Facts) lastSend() time.Time {
+	last := f.LastSend
+	for _, u := range f.Unsettled {
+		last = later(last, u.lastSend())
+	}
+	return last
+}
+
+// lastDispatch is the newest dispatch of an unsettled attempt; zero = none.
+func (f Facts) lastDispatch() time.Time {
+	var at time.Time
+	for _, u := range f.Unsettled {
+		at = later(at, u.DispatchedAt)
+	}
+	return at
+}
+
+// quietAt is when no request of the operation can take effect any more: the last
+// possible sending plus settle_after. Zero = nothing was dispatched.
+func (f Facts) quietAt() time.Time {
+	if last := f.lastSend(); !last.IsZero() {
+		return last.Add(f.Protection.SettleAfter)
+	}
+	return time.Time{}
 }
 
 // ReexecutionFacts describes an approved re-execution that is still to run.
 type ReexecutionFacts struct {
 	Request   RequestID
 	HasLookup bool      // the destination offers a lookup
-	CheckedAt time.Time // last lookup, or last re-answered checklist without lookup; zero = never
+	CheckedAt time.Time // without lookup: when the checklist was last answered anew; zero = never
 }
 
 // LookupResult is the typed answer of a lookup by our own reference.
@@ -135,7 +194,7 @@ func (p Protection) Until(first time.Time) time.Time {
 	if !p.Key || p.Retention <= 0 || !p.Proven || first.IsZero() {
 		return time.Time{}
 	}
-	return first.Add(p.Retention - p.Margin)
+	return first.Add(p.Retention - max(p.Margin, 0))
 }
 
 // Stricter gives the weaker promise of two profile versions: what both hold.

@@ -69,3 +69,20 @@ func (e Entry) Hash() [32]byte {
 	h.Write(e.Prev[:])
 	return [32]byte(h.Sum(nil))
 }
+
+// FirstBreak finds the first entry of one subject's chain, in order, that does not
+// follow from the one before it or does not have the hash stored with it; -1 = whole.
+func FirstBreak(entries []Entry, hashes [][32]byte) int {
+	var prev [32]byte
+	for i, e := range entries {
+		if i >= len(hashes) || e.Seq != int64(i+1) || e.Prev != prev || e.Hash() != hashes[i] ||
+			e.SubjectKind != entries[0].SubjectKind || e.SubjectID != entries[0].SubjectID {
+			return i
+		}
+		prev = hashes[i]
+	}
+	if len(hashes) > len(entries) {
+		return len(entries)
+	}
+	return -1
+}

@@ -2,15 +2,19 @@ package operation
 
 import (
 	"fmt"
+	"mime"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // A hole is a place in an approved request that is filled at dispatch with one
 // declared, pattern-checked value. In the template it is the name between two
 // private-use characters, which Normalize takes out of all input, so that no content
-// can forge one. People see it as {name}.
+// can forge one. In a URL and in a form body it may also stand percent-encoded: there
+// every percent sign of content is itself encoded, so that content cannot forge that
+// either. In any other place the encoded form is ordinary text. People see {name}.
 const (
 	HoleOpen  = "\uE000"
 	HoleClose = "\uE001"
@@ -29,16 +33,26 @@ func HoleTargetRef(stage string) string { return holeTargetRef + stage + ")" }
 // HoleStage gives the stage of a target_ref hole; ok is false for other holes.
 func HoleStage(name string) (stage string, ok bool) {
 	rest, ok := strings.CutPrefix(name, holeTargetRef)
-	return strings.TrimSuffix(rest, ")"), ok
+	if !ok {
+		return "", false
+	}
+	stage, ok = strings.CutSuffix(rest, ")")
+	if !ok || !stageName.MatchString(stage) {
+		return "", false
+	}
+	return stage, true
 }
 
 // MarkHole gives the template text of a hole.
 func MarkHole(name string) string { return HoleOpen + name + HoleClose }
 
 var (
+	stageName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 	declaredHole = regexp.MustCompile(`\{(operation_id|key|target_ref\([a-z0-9][a-z0-9-]{0,62}\))\}`)
 	marker       = regexp.MustCompile(HoleOpen + `([^` + HoleOpen + HoleClose + `]*)` + HoleClose)
 	encMarker    = regexp.MustCompile(`%EE%80%80((?:[^%]|%2[89])*?)%EE%80%81`)
+	strayRaw     = regexp.MustCompile(`[` + HoleOpen + HoleClose + `]`)
+	strayEncoded = regexp.MustCompile(`(?i)%EE%80%8[01]`)
 
 	holePattern = map[string]*regexp.Regexp{
 		HoleOperationID: regexp.MustCompile(`^op_[0-9a-z]{26}$`),
@@ -58,27 +72,70 @@ func ShowHoles(s string) string {
 	return strings.NewReplacer(HoleOpen, "{", HoleClose, "}").Replace(s)
 }
 
-// Holes lists the names of the holes of a request, each once.
+// place says how a text of a request travels, and so how a hole's value is written.
+type place int
+
+const (
+	placePlain place = iota
+	placeForm        // a form body: values are form-encoded
+	placeURL         // values are escaped for path or query
+)
+
+// texts visits every text of a request that may hold a hole, and writes nothing.
+func (r Request) texts(visit func(place, string)) {
+	visit(placeURL, r.URL)
+	visit(r.bodyPlace(), r.Body)
+	visit(placePlain, r.From)
+	for _, h := range r.Header {
+		visit(placePlain, h.Value)
+	}
+	for _, to := range r.To {
+		visit(placePlain, to)
+	}
+}
+
+func (r Request) bodyPlace() place {
+	for _, h := range r.Header {
+		if !strings.EqualFold(h.Name, "Content-Type") {
+			continue
+		}
+		if kind, _, err := mime.ParseMediaType(h.Value); err == nil && kind == "application/x-www-form-urlencoded" {
+			return placeForm
+		}
+	}
+	return placePlain
+}
+
+// Holes lists the names of the holes of a request, each once, in the order in which
+// they stand. It does not write to the request.
 func (r Request) Holes() []string {
 	var names []string
-	seen := map[string]bool{}
-	r.each(func(s string) string {
-		for _, re := range []*regexp.Regexp{marker, encMarker} {
+	r.texts(func(p place, s string) {
+		for _, re := range markersIn(p) {
 			for _, m := range re.FindAllStringSubmatch(s, -1) {
-				name, err := url.PathUnescape(m[1])
-				if err == nil && !seen[name] {
-					seen[name] = true
+				name := m[1]
+				if re == encMarker {
+					name, _ = url.PathUnescape(name)
+				}
+				if !slices.Contains(names, name) {
 					names = append(names, name)
 				}
 			}
 		}
-		return s
 	})
 	return names
 }
 
-// Resolve fills every hole. A hole without a value, or a value that does not fit its
-// pattern, is an error: nothing is sent then.
+func markersIn(p place) []*regexp.Regexp {
+	if p == placePlain {
+		return []*regexp.Regexp{marker}
+	}
+	return []*regexp.Regexp{marker, encMarker}
+}
+
+// Resolve fills every hole. A hole without a value, a value that does not fit its
+// pattern, a hole where none may stand (host, method, header name), a mark that is no
+// hole, and text that cannot travel (see Check) are errors: nothing is sent then.
 func (r Request) Resolve(values map[string]string) (Request, error) {
 	for _, name := range r.Holes() {
 		v, ok := values[name]
@@ -89,19 +146,71 @@ func (r Request) Resolve(values map[string]string) (Request, error) {
 			return Request{}, fmt.Errorf("value of hole {%s} does not fit its pattern", name)
 		}
 	}
+	if strayRaw.MatchString(hostOf(r.URL)) || strayEncoded.MatchString(hostOf(r.URL)) {
+		return Request{}, fmt.Errorf("a hole may not stand in the address of a host")
+	}
 	out := r
-	out.Header = append([]Header(nil), r.Header...)
-	out.To = append([]string(nil), r.To...)
-	out.each(func(s string) string {
-		s = marker.ReplaceAllStringFunc(s, func(m string) string {
-			return values[strings.Trim(m, HoleOpen+HoleClose)]
-		})
-		return encMarker.ReplaceAllStringFunc(s, func(m string) string {
-			name, _ := url.PathUnescape(encMarker.FindStringSubmatch(m)[1])
-			return url.QueryEscape(values[name])
-		})
+	out.Header = slices.Clone(r.Header)
+	out.To = slices.Clone(r.To)
+	out.URL = fill(r.URL, placeURL, values)
+	out.Body = fill(r.Body, r.bodyPlace(), values)
+	out.From = fill(r.From, placePlain, values)
+	for i := range out.Header {
+		out.Header[i].Value = fill(out.Header[i].Value, placePlain, values)
+	}
+	for i := range out.To {
+		out.To[i] = fill(out.To[i], placePlain, values)
+	}
+	if err := out.checkNoMarks(); err != nil {
+		return Request{}, err
+	}
+	return out, out.Check()
+}
+
+// fill writes the values of one text. In a URL and in a form body everything that could
+// end a segment or a value is percent-encoded.
+func fill(s string, p place, values map[string]string) string {
+	write := func(v string) string { return v }
+	if p != placePlain {
+		write = url.QueryEscape
+	}
+	s = marker.ReplaceAllStringFunc(s, func(m string) string {
+		return write(values[marker.FindStringSubmatch(m)[1]])
 	})
-	return out, nil
+	if p == placePlain {
+		return s
+	}
+	return encMarker.ReplaceAllStringFunc(s, func(m string) string {
+		name, _ := url.PathUnescape(encMarker.FindStringSubmatch(m)[1])
+		return write(values[name])
+	})
+}
+
+// hostOf gives everything before the path.
+func hostOf(u string) string {
+	_, rest, ok := strings.Cut(u, "://")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return u[:len(u)-len(rest)+i]
+	}
+	return u
+}
+
+// checkNoMarks refuses a request in which a mark of a hole is left.
+func (r Request) checkNoMarks() error {
+	left := strayRaw.MatchString(r.Method) || strayRaw.MatchString(string(r.Kind))
+	r.texts(func(p place, s string) {
+		left = left || strayRaw.MatchString(s) || (p != placePlain && strayEncoded.MatchString(s))
+	})
+	for _, h := range r.Header {
+		left = left || strayRaw.MatchString(h.Name)
+	}
+	if left {
+		return fmt.Errorf("the request holds the mark of a hole that is none")
+	}
+	return nil
 }
 
 func holeFits(name, v string) bool {
@@ -112,15 +221,4 @@ func holeFits(name, v string) bool {
 		return targetRefPattern.MatchString(v) && !strings.Contains(v, "..")
 	}
 	return false
-}
-
-// each applies f to every text of the request and keeps what f returns.
-func (r *Request) each(f func(string) string) {
-	r.URL, r.Body, r.From = f(r.URL), f(r.Body), f(r.From)
-	for i := range r.Header {
-		r.Header[i].Value = f(r.Header[i].Value)
-	}
-	for i := range r.To {
-		r.To[i] = f(r.To[i])
-	}
 }

@@ -1,9 +1,6 @@
 package operation
 
-import (
-	"bytes"
-	"time"
-)
+import "time"
 
 // AttemptKind says under which permission an attempt runs.
 type AttemptKind string
@@ -35,32 +32,50 @@ func Permit(f Facts, now time.Time) (Permission, *Refusal) {
 	if r := permitState(f, now); r != nil {
 		return Permission{}, r
 	}
-	return permitRest(f, now)
+	p, r := permitRest(f, now)
+	if r == nil && f.State == Unknown && f.RetryAt.IsZero() {
+		// A repeat out of unknown is planned first, so that the lookup comes before it.
+		return Permission{}, Refuse(CodeNotDue).By(Responsible{System: true})
+	}
+	return p, r
 }
 
 // PermitDispatch is the gate again, right before bytes are handed out: the attempt
 // itself is now the open one, everything else must still hold.
 func PermitDispatch(f Facts, a AttemptID, now, sendBy time.Time) (Permission, *Refusal) {
-	if f.State != InProgress || f.OpenAttempt != a {
+	if f.State != InProgress || f.OpenAttempt == "" || f.OpenAttempt != a {
 		return Permission{}, Refuse(CodeStaleFence, "attempt", string(a))
 	}
 	if !now.Before(sendBy) {
-		return Permission{}, Refuse(CodeSendByPassed, "at", sendBy.UTC().Format(time.RFC3339))
+		return Permission{}, Refuse(CodeSendByPassed, "at", stamp(sendBy))
 	}
 	f.AttemptsUsed-- // the claim has counted this attempt already
 	f.AttemptsEver--
 	return permitRest(f, now)
 }
 
+// CheckResolved compares the bytes about to leave with those that the unsettled
+// attempts sent: a protected retry repeats the identical request (MODEL §5.2).
+func CheckResolved(f Facts, resolved [32]byte) *Refusal {
+	for _, u := range f.Unsettled {
+		if u.ResolvedHash != resolved {
+			return Refuse(CodeContentDiffers, "attempt", string(u.ID))
+		}
+	}
+	return nil
+}
+
 func permitState(f Facts, now time.Time) *Refusal {
 	switch f.State {
 	case Ready:
 		return nil
-	case RetryScheduled, Unknown:
-		if now.Before(f.RetryAt) {
-			return Refuse(CodeNotDue, "at", f.RetryAt.UTC().Format(time.RFC3339)).By(Responsible{System: true})
+	case Unknown:
+		if len(f.Unsettled) == 0 {
+			return Refuse(CodeNotReady, "state", string(f.State))
 		}
-		return nil
+		return permitDue(f, now)
+	case RetryScheduled:
+		return permitDue(f, now)
 	case Confirmed, Rejected, Cancelled, NotExecuted:
 		return Refuse(CodeClosed, "state", string(f.State))
 	case PendingApproval, Draft:
@@ -72,33 +87,33 @@ func permitState(f Facts, now time.Time) *Refusal {
 	}
 }
 
+func permitDue(f Facts, now time.Time) *Refusal {
+	if now.Before(f.RetryAt) {
+		return Refuse(CodeNotDue, "at", stamp(f.RetryAt)).By(Responsible{System: true})
+	}
+	return nil
+}
+
 func permitRest(f Facts, now time.Time) (Permission, *Refusal) {
-	if r := permitClearance(f, now); r != nil {
-		return Permission{}, r
-	}
-	if len(f.EarlierOpen) > 0 {
-		return Permission{}, Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
-	}
-	if f.OriginalOpen {
-		return Permission{}, Refuse(CodeOriginalOpen)
-	}
-	if r := permitPauses(f); r != nil {
-		return Permission{}, r
-	}
-	if f.Account != f.Version.Account || f.Environment != f.Version.Environment {
-		return Permission{}, Refuse(CodeAccountChanged, "was", f.Version.Account+"/"+f.Version.Environment, "is", f.Account+"/"+f.Environment)
+	for _, rule := range []func(Facts, time.Time) *Refusal{permitClearance, permitSurroundings, permitPauses, permitUndisputed} {
+		if r := rule(f, now); r != nil {
+			return Permission{}, r
+		}
 	}
 	if f.Clearance.Kind == ClearReexecution {
 		return permitReexecution(f, now)
 	}
+	if f.Stated {
+		return Permission{}, Refuse(CodeAttemptsUnsettled).By(reviewer(f))
+	}
 	if f.AttemptsUsed >= f.AttemptsMax {
-		return Permission{}, Refuse(CodeAttemptLimit, "limit", itoa(f.AttemptsMax)).By(Responsible{Role: f.ReviewRole, User: f.Reviewer})
+		return Permission{}, Refuse(CodeAttemptLimit, "limit", itoa(f.AttemptsMax)).By(reviewer(f))
 	}
 	if len(f.Unsettled) > 0 {
 		return permitProtected(f, now)
 	}
 	kind := AttemptRetry
-	if f.AttemptsEver == 0 {
+	if f.AttemptsEver <= 0 {
 		kind = AttemptFirst
 	}
 	return Permission{Kind: kind, KeyUntil: keyLimit(f, now)}, nil
@@ -109,24 +124,36 @@ func permitClearance(f Facts, now time.Time) *Refusal {
 	switch {
 	case c == nil || c.Spent:
 		return Refuse(CodeNotApproved)
-	case c.VersionID != f.Version.ID || !bytes.Equal(c.Hash[:], f.Version.Hash[:]):
+	case c.VersionID == "" || c.VersionID != f.Version.ID || c.Hash == [32]byte{} || c.Hash != f.Version.Hash:
 		return Refuse(CodeHashMismatch)
 	case !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt):
-		return Refuse(CodeApprovalExpired, "at", c.ExpiresAt.UTC().Format(time.RFC3339))
+		return Refuse(CodeApprovalExpired, "at", stamp(c.ExpiresAt))
 	}
 	good := map[UserID]bool{}
 	for _, a := range c.Approvers {
-		if a.Entitled && !a.Party {
+		if a.Entitled && !a.Party && a.User != "" {
 			good[a.User] = true
 		}
 	}
-	if len(good) < c.Required {
+	if len(good) < max(c.Required, 1) {
 		return Refuse(CodeApproverNotEntitled)
 	}
 	return nil
 }
 
-func permitPauses(f Facts) *Refusal {
+func permitSurroundings(f Facts, _ time.Time) *Refusal {
+	switch {
+	case len(f.EarlierOpen) > 0:
+		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
+	case f.OriginalOpen:
+		return Refuse(CodeOriginalOpen)
+	case f.Account != f.Version.Account || f.Environment != f.Version.Environment:
+		return Refuse(CodeAccountChanged, "was", f.Version.Account+"/"+f.Version.Environment, "is", f.Account+"/"+f.Environment)
+	}
+	return nil
+}
+
+func permitPauses(f Facts, _ time.Time) *Refusal {
 	switch {
 	case f.PausedAll:
 		return Refuse(CodePausedAll).By(Responsible{Role: RoleAdmin})
@@ -140,24 +167,36 @@ func permitPauses(f Facts) *Refusal {
 	return nil
 }
 
-// permitProtected is MODEL §5.2: every unsettled attempt sent this same key to the
-// same account under protection, and the key still protects.
+// permitUndisputed stops a send that a person has ruled out, or that evidence of an
+// effect contradicts.
+func permitUndisputed(f Facts, _ time.Time) *Refusal {
+	switch {
+	case f.Stopped:
+		return Refuse(CodeStopped).By(reviewer(f))
+	case f.Disputed:
+		return Refuse(CodeAttemptsUnsettled).By(reviewer(f))
+	case f.LastLookup != nil && (f.LastLookup.Result == LookupOne || f.LastLookup.Result == LookupMany),
+		len(f.Unsettled) > 0 && contradicted(f):
+		return Refuse(CodeLookupNeeded).By(Responsible{System: true})
+	}
+	return nil
+}
+
+// permitProtected is MODEL §5.2: every unsettled attempt sent this same key and the
+// same bytes to the same account under protection, and the key still protects.
 func permitProtected(f Facts, now time.Time) (Permission, *Refusal) {
-	who := Responsible{Role: f.ReviewRole, User: f.Reviewer}
-	if !f.Protection.Key || !f.Protection.Proven {
-		return Permission{}, Refuse(CodeUnprotected).By(who)
+	if r := protectedAtAll(f); r != nil {
+		return Permission{}, r
 	}
-	for _, u := range f.Unsettled {
-		if !u.Protected || u.Key != f.Key || u.Account != f.Account {
-			return Permission{}, Refuse(CodeUnprotected, "attempt", string(u.ID)).By(who)
-		}
-		if !f.Protection.Concurrency && now.Before(u.DispatchedAt.Add(f.Protection.SettleAfter)) {
-			return Permission{}, Refuse(CodeSettling, "at", u.DispatchedAt.Add(f.Protection.SettleAfter).UTC().Format(time.RFC3339)).By(Responsible{System: true})
-		}
+	until := f.Protection.Until(f.keyFirst())
+	if until.IsZero() {
+		return Permission{}, Refuse(CodeKeyExpired).By(reviewer(f))
 	}
-	until := f.Protection.Until(f.KeyFirst)
-	if until.IsZero() || !now.Before(until) {
-		return Permission{}, Refuse(CodeKeyExpired, "at", until.UTC().Format(time.RFC3339)).By(who)
+	if !now.Before(until) {
+		return Permission{}, Refuse(CodeKeyExpired, "at", stamp(until)).By(reviewer(f))
+	}
+	if t := settledAt(f); now.Before(t) {
+		return Permission{}, Refuse(CodeSettling, "at", stamp(t)).By(Responsible{System: true})
 	}
 	if f.Protection.Overwrites && !reachableMiss(f) {
 		return Permission{}, Refuse(CodeLookupNeeded).By(Responsible{System: true})
@@ -165,14 +204,44 @@ func permitProtected(f Facts, now time.Time) (Permission, *Refusal) {
 	return Permission{Kind: AttemptProtected, KeyUntil: until}, nil
 }
 
-// reachableMiss reports a lookup that reached the destination after the last
-// dispatch, past its lag, and found nothing.
+// protectedAtAll checks what no waiting can change: whether a repeat of the unsettled
+// attempts is protected.
+func protectedAtAll(f Facts) *Refusal {
+	if !f.Protection.Key || !f.Protection.Proven || f.Key == "" || f.KeyAnswered {
+		return Refuse(CodeUnprotected).By(reviewer(f))
+	}
+	for _, u := range f.Unsettled {
+		if !u.Protected || u.Key != f.Key || u.Account != f.Account {
+			return Refuse(CodeUnprotected, "attempt", string(u.ID)).By(reviewer(f))
+		}
+		if u.ResolvedHash != f.Unsettled[0].ResolvedHash {
+			return Refuse(CodeContentDiffers, "attempt", string(u.ID)).By(reviewer(f))
+		}
+	}
+	return nil
+}
+
+// settledAt is when a repeat with the same key no longer meets an earlier request in
+// flight; zero where the destination documents what a concurrent request gets.
+func settledAt(f Facts) time.Time {
+	var at time.Time
+	if f.Protection.Concurrency {
+		return at
+	}
+	for _, u := range f.Unsettled {
+		at = later(at, u.lastSend().Add(f.Protection.SettleAfter))
+	}
+	return at
+}
+
+// reachableMiss reports a lookup that reached the destination after the last possible
+// sending, past its lag, and found nothing.
 func reachableMiss(f Facts) bool {
 	if f.LastLookup == nil || f.LastLookup.Result != LookupNone {
 		return false
 	}
 	for _, u := range f.Unsettled {
-		if f.LastLookup.At.Before(u.DispatchedAt.Add(f.Protection.LookupLag)) {
+		if f.LastLookup.At.Before(u.lastSend().Add(f.Protection.LookupLag)) {
 			return false
 		}
 	}
@@ -180,20 +249,31 @@ func reachableMiss(f Facts) bool {
 }
 
 // permitReexecution is MODEL §5: one attempt, after a check no older than
-// ReexecutionCheckAge that found nothing.
+// ReexecutionCheckAge that found nothing, with a key that still protects or is new.
 func permitReexecution(f Facts, now time.Time) (Permission, *Refusal) {
 	r := f.Reexecution
 	if r == nil {
 		return Permission{}, Refuse(CodeNotApproved)
 	}
-	if r.CheckedAt.IsZero() || now.Sub(r.CheckedAt) > ReexecutionCheckAge {
-		return Permission{}, Refuse(CodeLookupNeeded)
-	}
-	if r.HasLookup && (f.LastLookup == nil || f.LastLookup.Result != LookupNone) {
-		return Permission{}, Refuse(CodeLookupNeeded)
-	}
 	if len(f.Unsettled) > 0 {
-		return Permission{}, Refuse(CodeAttemptsUnsettled)
+		return Permission{}, Refuse(CodeAttemptsUnsettled).By(reviewer(f))
+	}
+	checked := r.CheckedAt
+	if r.HasLookup || f.Protection.HasLookup {
+		if f.LastLookup == nil || f.LastLookup.Result != LookupNone {
+			return Permission{}, Refuse(CodeLookupNeeded)
+		}
+		checked = f.LastLookup.At
+		if q := f.quietAt(); !q.IsZero() && checked.Before(q.Add(f.Protection.LookupLag)) {
+			return Permission{}, Refuse(CodeLookupNeeded)
+		}
+	}
+	if checked.IsZero() || now.Sub(checked) > ReexecutionCheckAge {
+		return Permission{}, Refuse(CodeLookupNeeded)
+	}
+	if until := f.Protection.Until(f.KeyFirst); f.Protection.Key && !f.KeyFirst.IsZero() && !now.Before(until) {
+		// The approver was shown a key that still protects; it no longer does.
+		return Permission{}, Refuse(CodeKeyExpired).By(reviewer(f))
 	}
 	return Permission{Kind: AttemptReexecution, KeyUntil: keyLimit(f, now)}, nil
 }
@@ -210,14 +290,17 @@ func keyLimit(f Facts, now time.Time) time.Time {
 }
 
 // SendBy is the latest moment at which a request may leave: the lease's end, or the
-// end of the key's protection (MODEL §4). For a first use the key's clock starts
-// with this dispatch and cannot end before the lease does.
+// end of the key's protection (MODEL §4). A key that was never sent has no earlier
+// request to protect against: only the lease limits its first use.
 func SendBy(p Permission, leaseEnd time.Time) time.Time {
 	if !p.KeyUntil.IsZero() && p.KeyUntil.Before(leaseEnd) {
 		return p.KeyUntil
 	}
 	return leaseEnd
 }
+
+// reviewer is who settles what nothing else can settle.
+func reviewer(f Facts) Responsible { return Responsible{Role: f.ReviewRole, User: f.Reviewer} }
 
 func firstOf(s []string) string {
 	if len(s) == 0 {

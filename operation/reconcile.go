@@ -1,6 +1,9 @@
 package operation
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ChecklistItem is one question of the recovery checklist.
 type ChecklistItem string
@@ -27,22 +30,43 @@ type Answer struct {
 }
 
 // MissingAnswers lists the items (and a flow's extra items) that are not answered
-// with yes. The latest answer to an item counts.
+// with yes. The latest answer to an item counts; of two at the same time, the one
+// further back in the list.
 func MissingAnswers(answers []Answer, extra []ChecklistItem) []ChecklistItem {
-	last := map[ChecklistItem]bool{}
+	last := map[ChecklistItem]Answer{}
 	for _, a := range answers {
-		last[a.Item] = a.Yes
+		if a.User != "" && !a.At.Before(last[a.Item].At) {
+			last[a.Item] = a
+		}
 	}
 	var missing []ChecklistItem
 	for _, i := range append(append([]ChecklistItem{}, Checklist...), extra...) {
-		if !last[i] {
+		if !last[i].Yes {
 			missing = append(missing, i)
 		}
 	}
 	return missing
 }
 
-// MayReconcile checks that this person may settle the operation now.
+// fresh keeps the answers that can still be true: none from before the last request,
+// and those that report a search at the destination (the item "destination" and the
+// flow's extra ones) only from when nothing can take effect any more.
+func fresh(f Facts, answers []Answer, extra []ChecklistItem) []Answer {
+	var keep []Answer
+	for _, a := range answers {
+		from := f.lastDispatch()
+		if a.Item == CheckDestination || slices.Contains(extra, a.Item) {
+			from = later(from, f.quietAt())
+		}
+		if !a.At.Before(from) {
+			keep = append(keep, a)
+		}
+	}
+	return keep
+}
+
+// MayReconcile checks that this person may settle the operation now. Out of unknown
+// they take it over first (EvEscalate); lookups go on.
 func MayReconcile(state State, reviewer Selector, who Person) *Refusal {
 	if state != Review && state != Unknown {
 		return Refuse(CodeForbiddenMove, "state", string(state))
@@ -53,16 +77,21 @@ func MayReconcile(state State, reviewer Selector, who Person) *Refusal {
 	return nil
 }
 
-// MayConfirmNotDone checks the claim "nothing happened": every item answered, and the
-// last dispatched attempt can no longer take effect (lease end + settle_after).
+// MayConfirmNotDone checks the claim "nothing happened": no attempt is open, the last
+// dispatched one can no longer take effect (lease end + settle_after), and every item
+// was answered with yes since.
 func MayConfirmNotDone(f Facts, answers []Answer, extra []ChecklistItem, now time.Time) *Refusal {
-	if m := MissingAnswers(answers, extra); len(m) > 0 {
-		return Refuse(CodeChecklist, "item", string(m[0]), "count", itoa(len(m)))
+	if f.State != Review && f.State != Unknown {
+		return Refuse(CodeForbiddenMove, "state", string(f.State))
 	}
-	for _, u := range f.Unsettled {
-		if quiet := u.LeaseEnd.Add(f.Protection.SettleAfter); now.Before(quiet) {
-			return Refuse(CodeSettling, "at", quiet.UTC().Format(time.RFC3339)).By(Responsible{System: true})
-		}
+	if f.OpenAttempt != "" {
+		return Refuse(CodeAttemptOpen, "attempt", string(f.OpenAttempt))
+	}
+	if quiet := f.quietAt(); now.Before(quiet) {
+		return Refuse(CodeSettling, "at", stamp(quiet)).By(Responsible{System: true})
+	}
+	if m := MissingAnswers(fresh(f, answers, extra), extra); len(m) > 0 {
+		return Refuse(CodeChecklist, "item", string(m[0]), "count", itoa(len(m)))
 	}
 	return nil
 }
@@ -75,10 +104,10 @@ func MayEditAgain(f Facts, dispatchedUnknownEver bool) *Refusal {
 	default:
 		return Refuse(CodeForbiddenMove, "state", string(f.State))
 	}
-	if len(f.Unsettled) > 0 || dispatchedUnknownEver {
-		return Refuse(CodeAttemptsUnsettled)
+	if dispatchedUnknownEver {
+		return Refuse(CodeAttemptsUnsettled).By(reviewer(f))
 	}
-	return nil
+	return allProven(f)
 }
 
 // NextGeneration decides the key of a re-execution: a key still protected is kept;
@@ -89,7 +118,7 @@ func NextGeneration(current int, p Protection, first time.Time, storedError bool
 	}
 	until := p.Until(first)
 	if storedError || until.IsZero() || !now.Before(until) {
-		return current + 1
+		return max(current, 1) + 1
 	}
 	return current
 }

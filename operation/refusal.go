@@ -50,7 +50,21 @@ const (
 	CodeDateMissing         Code = "date_missing"          // a date in the future is needed
 	CodeLeaseCap            Code = "lease_cap"             // the absolute cap of the lease is reached
 	CodeLocked              Code = "locked"                // somebody else changes it at this moment
+	CodeStopped             Code = "stopped"               // a person permits no further attempt
+	CodePermanent           Code = "permanent_refusal"     // the destination refuses for good
+	CodeDuplicate           Code = "duplicate_suspected"   // more than one effect was found
+	CodeItemKey             Code = "item_key"              // an item's key is missing, unfit or used twice
 )
+
+// Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
+var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, CodeNotApproved, CodeApprovalExpired,
+	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeAttemptOpen, CodeAttemptLimit,
+	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodeAccountChanged,
+	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
+	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
+	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
+	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeLocked, CodeStopped,
+	CodePermanent, CodeDuplicate, CodeItemKey}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.
 type Refusal struct {

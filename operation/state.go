@@ -31,6 +31,15 @@ func (s State) Closed() bool {
 	return s == Confirmed || s == Rejected || s == Cancelled || s == NotExecuted
 }
 
+// WithoutEffect reports whether the operation is closed and has no effect.
+func (s State) WithoutEffect() bool { return s.Closed() && s != Confirmed }
+
+// Unresolved reports whether it is not known yet whether an effect exists: lookups
+// and callbacks go on in these states, whatever is paused.
+func (s State) Unresolved() bool {
+	return s == Unknown || s == Review || s == ReexecutionRequested
+}
+
 // Valid reports whether s is one of States.
 func (s State) Valid() bool {
 	for _, k := range States {
@@ -65,7 +74,13 @@ const (
 var outcomeNames = [...]string{"unknown", "not_started", "confirmed"}
 
 // String gives the word used in SQL, URLs, CSS and the API.
-func (o Outcome) String() string { return outcomeNames[o] }
+// Any other value is unknown as well.
+func (o Outcome) String() string {
+	if o < 0 || int(o) >= len(outcomeNames) {
+		return outcomeNames[OutcomeUnknown]
+	}
+	return outcomeNames[o]
+}
 
 // ParseOutcome reads the word; ok is false for any other word.
 func ParseOutcome(s string) (o Outcome, ok bool) {
