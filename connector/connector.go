@@ -6,7 +6,18 @@
 // It may import operation, operation/definition and its own folders.
 package connector
 
-import "holdpoint/connector/order"
+import (
+	"crypto/x509"
+	"fmt"
+	"net/mail"
+	"strings"
+
+	"holdpoint/connector/httpapi"
+	"holdpoint/connector/order"
+	"holdpoint/connector/smtp"
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
 
 // Order is what the dispatch answer permits: exactly these bytes, once, before the
 // deadline.
@@ -20,3 +31,41 @@ type Connector = order.Connector
 
 // Env gives the value of an environment variable, as os.LookupEnv does.
 type Env = order.Env
+
+// New gives the connector for a profile. Credentials are read through env at each use,
+// and so are places that name a variable. It is safe for concurrent use.
+func New(p *definition.Profile, env Env) (Connector, error) { return NewTrusting(p, env, nil) }
+
+// NewTrusting is New with the certificates to trust instead of the system's.
+func NewTrusting(p *definition.Profile, env Env, roots *x509.CertPool) (Connector, error) {
+	switch p.Kind {
+	case operation.RequestHTTP:
+		return httpapi.New(p, env, roots), nil
+	case operation.RequestSMTP:
+		return newSMTP(p, env, roots)
+	}
+	return nil, fmt.Errorf("destination %s: there is no connector of kind %q", p.Destination, p.Kind)
+}
+
+func newSMTP(p *definition.Profile, env Env, roots *x509.CertPool) (Connector, error) {
+	base, err := p.Base(env)
+	if err != nil {
+		return nil, fmt.Errorf("destination %s: %w", p.Destination, err)
+	}
+	cfg := smtp.Config{
+		Addr: strings.TrimPrefix(base, "smtp://"), StartTLS: smtp.StartTLS(p.SMTP.StartTLS),
+		Hello: p.SMTP.MessageIDDomain, Timeout: p.Limits.Timeout, Local: p.Local, Roots: roots,
+	}
+	if from, err := mail.ParseAddress(p.SMTP.From); err == nil && cfg.Hello == "" {
+		_, cfg.Hello, _ = strings.Cut(from.Address, "@")
+	}
+	if p.Auth.Scheme == "plain" {
+		cfg.Auth = &smtp.Auth{User: order.Ref(p.Auth.User), Password: order.Ref(p.Auth.Secret)}
+	}
+	return smtp.New(cfg, env)
+}
+
+// NewLimiterFor gives the limiter of a profile's limits.
+func NewLimiterFor(p *definition.Profile) *Limiter {
+	return NewLimiter(p.Limits.Concurrency, p.Limits.Rate, p.Limits.Burst)
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // Env gives the value of an environment variable; ok is false when it is not set.
-type Env func(name string) (value string, ok bool)
+type Env = func(name string) (value string, ok bool)
 
 // Ref names where a credential's value is: an environment variable or a file. The
 // value itself is never stored.

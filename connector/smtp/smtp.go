@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"net/mail"
+	"net/url"
 	"strings"
 	"time"
 
@@ -119,11 +120,26 @@ func (c *Connector) act(ctx context.Context, o order.Order) operation.Result {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	talk := &conversation{cfg: c.cfg, user: user, password: password, late: func() bool { return o.Late(time.Now()) }}
+	cfg := c.cfg
+	if o.Request.URL != "" { // the approved place goes before the profile's present one
+		if cfg.Addr, err = place(o.Request.URL); err != nil {
+			return notStarted(CodeBadMessage, err.Error(), true)
+		}
+	}
+	talk := &conversation{cfg: cfg, user: user, password: password, late: func() bool { return o.Late(time.Now()) }}
 	defer talk.close()
 	r := talk.deliver(ctx, m)
 	r.Proof.Excerpt = outbound.Excerpt([]byte(r.Proof.Excerpt), password, plainAuth(user, password))
 	return r
+}
+
+// place reads "smtp://host:port".
+func place(raw string) (addr string, err error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Scheme != "smtp" || u.Hostname() == "" || u.Port() == "" || u.User != nil || u.Path != "" {
+		return "", errors.New("the mail server's place is not smtp://host:port")
+	}
+	return u.Host, nil
 }
 
 // Lookup: SMTP cannot be asked. Bounces and a mailbox tell more, later, to a person.
