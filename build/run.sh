@@ -62,14 +62,15 @@ fi
 mkdir -p "$HOLDPOINT_DATA"
 touch "$HOLDPOINT_DATA/.holdpoint"
 
-serve='' sandbox='' asked=0 interrupted=0
+serve='' sandbox='' asked='' interrupted=0
+# The first signal asks the server to stop; one that comes two seconds later or
+# more is an order. (make and the terminal may each deliver the same request.)
 on_signal() {
   interrupted=1
-  asked=$((asked + 1))
-  if [ -n "$serve" ]; then
-    # The second time is an order.
-    if [ "$asked" = 1 ]; then kill -TERM "$serve"; else kill -KILL "$serve"; fi 2>/dev/null || true
-  fi
+  local signal=TERM
+  [ -z "$asked" ] || [ $((SECONDS - asked)) -lt 2 ] || signal=KILL
+  asked=${asked:-$SECONDS}
+  [ -z "$serve" ] || kill -$signal "$serve" 2>/dev/null || true
 }
 finish() {
   local pid
@@ -97,7 +98,7 @@ if [ ! -s "$HOLDPOINT_DATA/sandbox.ready" ]; then
   tail -n 5 "$HOLDPOINT_DATA/sandbox.log" >&2
   exit 1
 fi
-[ "$asked" = 0 ] || exit 130
+[ -z "$asked" ] || exit 130
 
 bin/holdpoint serve --demo </dev/null &
 serve=$!
