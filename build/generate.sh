@@ -6,10 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build/setup.sh go
 
+# templ runs inside each folder, so that its error positions name the file alone
+# whether it is started from here or by hand.
 generate() {
-  if git ls-files --cached --others --exclude-standard -- '*.templ' | grep -q .; then
-    go tool templ generate
-  fi
+  local dir
+  git ls-files -z --cached --others --exclude-standard -- '*.templ' | xargs -0 -r dirname | sort -u | while read -r dir; do
+    (cd "$dir" && go tool templ generate -log-level warn) || exit 1
+  done || return 1
   go generate ./...
 }
 

@@ -17,7 +17,7 @@ if [ ${#templates[@]} -gt 0 ]; then
   go build -o bin/templ github.com/a-h/templ/cmd/templ
   for file in "${templates[@]}"; do
     [ -e "$file" ] || continue
-    if ! bin/templ fmt -stdin-filepath "$file" <"$file" | cmp -s - "$file"; then
+    if ! bin/templ fmt -log-level error <"$file" | cmp -s - "$file"; then
       echo "Not formatted (run go tool templ fmt $file): $file" >&2
       bad=1
     fi
