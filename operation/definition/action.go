@@ -258,8 +258,8 @@ func (r rawLookup) compile(a *Action, path string, p *problems) *lookup {
 	return l
 }
 
-// ownReference names the reference of ours that the lookup asks by; "" when neither
-// its request nor its match rule uses one.
+// ownReference names the reference of ours that the lookup asks by or checks; "" when
+// neither its request nor its match and fits rules use one.
 func (l *lookup) ownReference() string {
 	uses := map[string]bool{}
 	note := func(e *expr) {
@@ -268,8 +268,10 @@ func (l *lookup) ownReference() string {
 		}
 	}
 	l.request.each(note)
-	if l.match != nil {
-		note(l.match)
+	for _, e := range []*expr{l.match, l.fits} {
+		if e != nil {
+			note(e)
+		}
 	}
 	for _, name := range l.request.holes() {
 		uses[name] = true
