@@ -145,7 +145,7 @@ func place(raw string) (addr string, err error) {
 // Lookup: SMTP cannot be asked. Bounces and a mailbox tell more, later, to a person.
 func (c *Connector) Lookup(context.Context, order.Lookup) operation.LookupFinding {
 	return operation.LookupFinding{Result: operation.LookupUnreachable, Proof: operation.Proof{
-		Code: CodeNoLookup, Detail: "A mail server cannot be asked whether it took a mail.",
+		Code: CodeNoLookup, Phase: operation.PhaseBlocked, Detail: "A mail server cannot be asked whether it took a mail.",
 	}}
 }
 
