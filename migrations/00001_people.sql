@@ -68,13 +68,14 @@ CREATE TABLE api_tokens (
     created_at   timestamptz NOT NULL,
     expires_at   timestamptz,
     revoked_at   timestamptz,
+    last_used_at timestamptz,                          -- to the minute
     CONSTRAINT api_tokens_hash_key UNIQUE (token_hash)
 );
 
 CREATE TABLE login_counters (
     key          text PRIMARY KEY,        -- hash of the account, or an address prefix
     failures     int NOT NULL,
-    window_start timestamptz NOT NULL
+    window_start timestamptz NOT NULL     -- of the last failure: the back-off counts from here
 );
 
 -- +goose Down

@@ -36,6 +36,12 @@ CREATE TABLE operations (
     key_generation int NOT NULL DEFAULT 1,
     key_first      timestamptz,                     -- first dispatch with the current key
     stored_error   boolean NOT NULL DEFAULT false,  -- the current key replays an error
+    key_answered   boolean NOT NULL DEFAULT false,  -- the destination has said its last word on this key
+    last_send      timestamptz,                     -- latest moment at which any request may have left
+    stated         boolean NOT NULL DEFAULT false,  -- settled by a person's statement, not by a proof
+    disputed       boolean NOT NULL DEFAULT false,  -- evidence contradicts the state it was closed in
+    stopped        boolean NOT NULL DEFAULT false,  -- no further attempt: withdrawn or cancelled after dispatch
+    deliberate     boolean NOT NULL DEFAULT false,  -- a replacement that is meant as a second effect
     retry_at       timestamptz,
     lookup_at      timestamptz,
     misses         int NOT NULL DEFAULT 0,
@@ -259,6 +265,15 @@ CREATE TABLE reexecution_requests (
     final_check_at timestamptz                      -- the check that closes the case
 );
 CREATE UNIQUE INDEX reexecution_one_open ON reexecution_requests (operation_id) WHERE state IN ('requested', 'approved');
+
+-- Forms that a person has already sent: a double click is one decision.
+CREATE TABLE forms_used (
+    operation_id text COLLATE "C" NOT NULL REFERENCES operations,
+    user_id      text COLLATE "C" NOT NULL REFERENCES users,
+    form_id      text NOT NULL,
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (operation_id, user_id, form_id)
+);
 
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;

@@ -100,6 +100,13 @@ func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, 
 			}
 		}
 	}
+	if u.op.Replaces != "" {
+		var more []operation.UserID
+		if more, err = u.caseParties(operation.ID(u.op.Replaces)); err != nil {
+			return
+		}
+		parties = append(parties, more...)
+	}
 	var all []standing
 	if err = json.Unmarshal([]byte(row.Stand), &all); err != nil {
 		return
@@ -221,19 +228,21 @@ func (u *unit) clear(p operation.Policy, stand []standing, reason string, links 
 // withdraw takes an approval back until dispatch. The claim of a worker that has not
 // dispatched becomes stale; after dispatch nothing can be taken back.
 func (u *unit) withdraw(d Decided, links []string) error {
-	switch u.op.State {
-	case operation.PendingApproval:
-		u.note(u.op, "withdraw", d.Reason, links...)
+	o := u.op
+	if o.State == operation.PendingApproval {
+		u.note(o, "withdraw", d.Reason, links...)
 		return nil
-	case operation.InProgress:
-		if err := u.releaseClaim("approval withdrawn"); err != nil {
-			return err
-		}
-		if u.op.State == operation.Unknown {
-			return operation.Refuse(operation.CodeDispatched)
-		}
 	}
-	u.voidClearance()
-	u.op.RetryAt = nil
-	return u.move(u.op, operation.EvExpire, d.Reason, append(links, "cause", "withdrawn")...)
+	f, err := u.gateFacts()
+	if err != nil {
+		return err
+	}
+	evs := operation.AfterWithdraw(f, false)
+	if o.State == operation.InProgress {
+		if err := u.releaseClaim("approval withdrawn"); err != nil {
+			return err // dispatched: it can no longer be taken back
+		}
+		evs = evs[1:]
+	}
+	return u.follow(operation.After{Events: evs}, d.Reason, append(links, "cause", "withdrawn")...)
 }

@@ -168,58 +168,16 @@ func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.Clearan
 }
 
 // fallBack carries out what a refusal means for the operation's state: an expired or
-// no longer entitled approval sends it back to the approvers; an unknown outcome that
-// nothing protects any more goes to a person.
+// no longer entitled approval sends it back to the approvers ("Expired, not sent"); an
+// unknown outcome that nothing protects any more goes to a person.
 func (u *unit) fallBack(f operation.Facts, r *operation.Refusal) error {
-	o := u.op
-	switch r.Code {
-	case operation.CodeApprovalExpired, operation.CodeApproverNotEntitled:
-		return u.expireApproval(r.Code)
-	case operation.CodeKeyExpired, operation.CodeUnprotected, operation.CodeAttemptLimit:
-		if o.State == operation.Unknown {
-			o.RetryAt = nil
-			a := operation.PlanUnknown(f, u.profile.Retry, u.now, 0)
-			a.RetryAt = time.Time{}
-			return u.follow(a, string(r.Code))
-		}
-		if o.State == operation.RetryScheduled {
-			o.RetryAt = nil
-			return u.move(o, operation.EvRefused, string(r.Code))
-		}
+	a := operation.AfterRefusal(f, r, u.profile.Retry, u.now)
+	if len(a.Events) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// expireApproval is "Expired, not sent" (MODEL §3, end).
-func (u *unit) expireApproval(code operation.Code) error {
-	o := u.op
-	c, err := u.clearance()
-	if err != nil {
-		return err
+	code := r.Code
+	if a.Code != "" {
+		code = a.Code
 	}
-	switch o.State {
-	case operation.Waiting, operation.Ready, operation.RetryScheduled:
-		ev := operation.EvExpire
-		if c != nil && c.Kind == operation.ClearReexecution {
-			if err := u.endRequest("void"); err != nil {
-				return err
-			}
-			if o.State == operation.RetryScheduled {
-				ev = operation.EvRefused
-			} else {
-				ev = operation.EvRefuseReexecution
-			}
-		}
-		u.voidClearance()
-		o.RetryAt = nil
-		return u.move(o, ev, string(code), "cause", string(code))
-	case operation.Unknown:
-		o.RetryAt, o.ExpiresAt = nil, nil
-		if o.LookupAt == nil {
-			return u.move(o, operation.EvEscalate, string(code), "cause", string(code))
-		}
-		o.replanned = true
-		u.note(o, "approval_expired", string(code))
-	}
-	return nil
+	return u.follow(a, string(code), "cause", string(code))
 }

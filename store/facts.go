@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
-	"sort"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		AttemptsUsed: o.AttemptsUsed, AttemptsMax: o.AttemptsMax, AttemptsEver: o.AttemptsEver,
 		RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), Misses: o.Misses,
 		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
+		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
 		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
 		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
 	}
@@ -165,49 +165,52 @@ func (u *unit) otherStages() ([]stageRow, error) {
 	return rows, nil
 }
 
-// earlierOpen lists the earlier stages that are not satisfied: by the operation
-// confirmed, its replacement confirmed, or the owner's recorded "go on without it".
-func earlierOpen(flow *definition.Flow, o *opRow, rows []stageRow) []string {
-	satisfied := map[string]bool{}
-	seen := map[string]int{}
-	for _, r := range rows {
-		if r.No >= o.StageNo {
-			continue
-		}
-		seen[r.Stage] = r.No
-		if r.Waived || r.State == operation.Confirmed && delivered(flow, r.Stage, r.Delivery) {
-			satisfied[r.Stage] = true
-		}
-	}
-	var open []string
-	for stage := range seen {
-		if !satisfied[stage] {
-			open = append(open, stage)
-		}
-	}
-	sort.Slice(open, func(i, j int) bool { return seen[open[i]] < seen[open[j]] })
-	return open
-}
-
-// delivered reports whether a mail stage has reached what satisfies it: acceptance is
-// never shown as delivery.
-func delivered(flow *definition.Flow, stage, delivery string) bool {
+// stageFacts groups the operations of a run by stage, in the flow's order.
+func stageFacts(flow *definition.Flow, rows []stageRow) []operation.StageFacts {
+	out := make([]operation.StageFacts, 0, len(flow.Stages))
 	for _, st := range flow.Stages {
-		if st.Key == stage && st.SatisfiedBy == "delivered" {
-			return delivery == "delivered"
+		f := operation.StageFacts{Key: st.Key, Need: needOf(st)}
+		for _, r := range rows {
+			if r.Stage != st.Key {
+				continue
+			}
+			f.GoOn = f.GoOn || r.Waived
+			f.Operations = append(f.Operations, operation.StageOperation{Item: r.Item, State: r.State, Delivery: operation.Delivery(r.Delivery)})
+		}
+		if len(f.Operations) > 0 {
+			out = append(out, f)
 		}
 	}
-	return true
+	return out
 }
 
-// originalOpen reports that the operation replaces one that is not closed without effect.
+func needOf(st definition.Stage) operation.Need {
+	if st.SatisfiedBy == "delivered" {
+		return operation.NeedDelivered
+	}
+	return operation.NeedConfirmed
+}
+
+// earlierOpen lists the earlier stages that are not satisfied.
+func earlierOpen(flow *definition.Flow, o *opRow, rows []stageRow) []string {
+	var earlier []stageRow
+	for _, r := range rows {
+		if r.No < o.StageNo {
+			earlier = append(earlier, r)
+		}
+	}
+	facts := stageFacts(flow, earlier)
+	return operation.EarlierOpen(facts, len(facts))
+}
+
+// originalOpen reports that the operation replaces one that does not permit it (yet).
 func originalOpen(o *opRow, rows []stageRow) bool {
 	if o.Replaces == "" {
 		return false
 	}
 	for _, r := range rows {
 		if string(r.ID) == o.Replaces {
-			return !(r.State == operation.Rejected || r.State == operation.Cancelled || r.State == operation.NotExecuted)
+			return operation.OriginalOpen(operation.Original{State: r.State, Deliberate: o.Deliberate})
 		}
 	}
 	return true

@@ -43,6 +43,12 @@ type opRow struct {
 	KeyGeneration   int                   `db:"key_generation"`
 	KeyFirst        *time.Time            `db:"key_first"`
 	StoredError     bool                  `db:"stored_error"`
+	KeyAnswered     bool                  `db:"key_answered"`
+	LastSend        *time.Time            `db:"last_send"`
+	Stated          bool                  `db:"stated"`
+	Disputed        bool                  `db:"disputed"`
+	Stopped         bool                  `db:"stopped"`
+	Deliberate      bool                  `db:"deliberate"`
 	RetryAt         *time.Time            `db:"retry_at"`
 	LookupAt        *time.Time            `db:"lookup_at"`
 	Misses          int                   `db:"misses"`
@@ -81,7 +87,7 @@ const opColumns = `o.id, o.run_id, o.flow, o.flow_version, o.stage, o.stage_no, 
 	COALESCE(o.replaces, '') AS replaces, o.destination, o.action, o.effect_type, o.account, o.environment, o.title, o.adopted,
 	o.state, o.revision, COALESCE(o.version_id, '') AS version_id, o.version_no, COALESCE(o.clearance_id, '') AS clearance_id,
 	o.attempts_used, o.attempts_max, o.attempts_ever, o.fence, COALESCE(o.open_attempt, '') AS open_attempt, o.unsettled,
-	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.retry_at, o.lookup_at, o.misses,
+	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.key_answered, o.last_send, o.stated, o.disputed, o.stopped, o.deliberate, o.retry_at, o.lookup_at, o.misses,
 	COALESCE(o.last_lookup, '') AS last_lookup, o.last_lookup_at, COALESCE(o.request_id, '') AS request_id, o.case_round,
 	o.next_kind, o.next_role, COALESCE(o.next_user, '') AS next_user, o.next_system, o.next_at, o.next_since, o.hold_until, o.expires_at,
 	o.paused, COALESCE(o.target_reference, '') AS target_reference, COALESCE(o.target_url, '') AS target_url,
@@ -149,7 +155,7 @@ SELECT l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch
 		'spent', c.kind = 'reexecution' AND EXISTS (SELECT 1 FROM attempts t WHERE t.clearance_id = c.id AND t.dispatched_at IS NOT NULL))::text
 		FROM clearances c WHERE c.id = l.clearance_id) END, '') AS clearance,
 	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
-		'dispatched', t.dispatched_at, 'lease', t.lease_until, 'resolved', encode(t.resolved_hash, 'hex')) ORDER BY t.number)::text
+		'dispatched', t.dispatched_at, 'lease', LEAST(t.lease_until, t.ended_at), 'resolved', encode(t.resolved_hash, 'hex')) ORDER BY t.number)::text
 		FROM attempts t WHERE t.operation_id = l.id AND t.outcome = 'unknown' AND t.settled IS NULL) END, '') AS unsettled_js,
 	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 THEN (SELECT json_agg(json_build_object('id', s.id, 'stage', s.stage, 'no', s.stage_no, 'item', s.item_key,
 		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,

@@ -54,6 +54,9 @@ func (u *unit) record(att attemptRow, r operation.Result) error {
 	}
 	o.EverUnproven = o.EverUnproven || r.Outcome != operation.OutcomeNotStarted
 	o.StoredError = o.StoredError || r.Replayed && r.Outcome != operation.OutcomeConfirmed
+	if att.DispatchedAt != nil {
+		o.LastSend = timePtr(latest(timeOf(o.LastSend), earlier(att.LeaseUntil, u.now)))
+	}
 	o.OpenAttempt, o.Misses = "", 0
 	f, err := u.gateFacts()
 	if err != nil {
@@ -61,9 +64,12 @@ func (u *unit) record(att attemptRow, r operation.Result) error {
 	}
 	if r.Outcome == operation.OutcomeUnknown {
 		f.Unsettled = append(f.Unsettled, operation.UnsettledAttempt{ID: att.ID, Key: att.Key, Account: att.Account, Protected: att.Protected,
-			DispatchedAt: timeOf(att.DispatchedAt), LeaseEnd: att.LeaseUntil, ResolvedHash: hash32(att.ResolvedHash)})
+			DispatchedAt: timeOf(att.DispatchedAt), LeaseEnd: earlier(att.LeaseUntil, u.now), ResolvedHash: hash32(att.ResolvedHash)})
 	}
 	f.OpenAttempt = ""
+	if f.Clearance != nil && f.Clearance.Kind == operation.ClearReexecution {
+		f.Clearance.Spent = att.DispatchedAt != nil
+	}
 	a := operation.AfterResult(f, r, att.Kind, u.profile.Retry, u.now)
 	links := []string{"attempt", string(att.ID), "code", r.Proof.Code}
 	if r.Outcome == operation.OutcomeConfirmed {
@@ -77,12 +83,36 @@ func (u *unit) record(att attemptRow, r operation.Result) error {
 		return u.confirm("destination", r.TargetReference, r.TargetURL, a, links...)
 	}
 	if att.Kind == operation.AttemptReexecution {
-		if err := u.endRequest("done"); err != nil {
-			return err
-		}
-		u.voidClearance()
+		return u.reexecutionEnded(a, r, att, links)
 	}
 	return u.follow(a, r.Proof.Code, links...)
+}
+
+// reexecutionEnded: the one attempt is used up by its dispatch; one that ended before
+// it may be taken again.
+func (u *unit) reexecutionEnded(a operation.After, r operation.Result, att attemptRow, links []string) error {
+	if err := u.follow(a, r.Proof.Code, links...); err != nil {
+		return err
+	}
+	if att.DispatchedAt == nil {
+		return nil
+	}
+	u.voidClearance()
+	return u.endRequest("done")
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // referenceTaken: another operation has this effect already. It is only a candidate
@@ -113,11 +143,13 @@ func (u *unit) endAttempt(att attemptRow, r operation.Result) error {
 }
 
 // follow applies the events that the rules gave, in order, and plans the next steps.
+// An event that takes the clearance's ground away voids it, and the open request with it.
 func (u *unit) follow(a operation.After, reason string, links ...string) error {
 	o := u.op
 	o.RetryAt, o.LookupAt = timePtr(a.RetryAt), timePtr(a.LookupAt)
-	if a.DuplicateSuspected && o.Duplicate == "" {
-		o.Duplicate = "suspected"
+	o.KeyAnswered = o.KeyAnswered || a.KeyAnswered
+	if a.DuplicateSuspected {
+		o.Duplicate = suspected(o.Duplicate)
 	}
 	for i, ev := range a.Events {
 		why := reason
@@ -127,10 +159,15 @@ func (u *unit) follow(a operation.After, reason string, links ...string) error {
 		if err := u.move(o, ev, why, links...); err != nil {
 			return err
 		}
-		if ev == operation.EvRefuseReexecution {
+		switch ev {
+		case operation.EvExpire, operation.EvRefuseReexecution:
 			if err := u.endRequest("void"); err != nil {
 				return err
 			}
+			u.voidClearance()
+		case operation.EvDispute:
+			o.Disputed = true
+		case operation.EvCancel:
 			u.voidClearance()
 		}
 	}
@@ -177,7 +214,7 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 	if err := u.endRequest("void"); err != nil {
 		return err
 	}
-	o.TargetReference, o.TargetURL, o.ConfirmedBy = ref, link, by
+	o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Disputed = ref, link, by, false
 	o.RetryAt, o.HoldUntil, o.LookupAt, o.ExpiresAt = nil, nil, timePtr(a.LookupAt), nil
 	if o.EffectType == "mail" || o.EffectType == "email" {
 		o.Delivery = "accepted"
@@ -285,6 +322,7 @@ func (u *unit) effectFound(by, ref, link string, links ...string) error {
 	}
 	evs := operation.EffectFound(o.State)
 	if len(evs) == 1 && evs[0] == operation.EvDispute {
+		o.Disputed, o.CaseRound = true, o.CaseRound+1
 		if err := u.move(o, operation.EvDispute, "evidence of an effect", append(links, "reference", ref)...); err != nil {
 			return err
 		}

@@ -140,28 +140,5 @@ func (u *unit) runState() (string, error) {
 			return "", err
 		}
 	}
-	return string(runStateOf(u, rows)), nil
-}
-
-// runStateOf: completed when every stage is satisfied, blocked when a stage is closed
-// without effect and nothing replaces it, else open.
-func runStateOf(u *unit, rows []stageRow) operation.RunState {
-	satisfied, open := map[string]bool{}, map[string]bool{}
-	for _, r := range rows {
-		satisfied[r.Stage] = satisfied[r.Stage] || r.Waived || r.State == operation.Confirmed && delivered(u.flow, r.Stage, r.Delivery)
-		open[r.Stage] = open[r.Stage] || !r.State.Closed() || r.State == operation.Confirmed
-	}
-	state := operation.RunCompleted
-	for stage := range open {
-		switch {
-		case satisfied[stage]:
-		case open[stage]:
-			if state == operation.RunCompleted {
-				state = operation.RunOpen
-			}
-		default:
-			return operation.RunBlocked
-		}
-	}
-	return state
+	return string(operation.RunStateOf(stageFacts(u.flow, rows), u.facts.RunState == string(operation.RunStopped))), nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/json"
 	"time"
 
 	"holdpoint/operation"
@@ -16,7 +17,8 @@ const saveSQL = `WITH op AS (UPDATE operations SET revision = revision + 1, stat
 	next_kind = $25, next_role = $26, next_user = NULLIF($27, ''), next_system = $28, next_at = $29, next_since = $30,
 	hold_until = $31, expires_at = $32, paused = $33, target_reference = NULLIF($34, ''), target_url = NULLIF($35, ''),
 	confirmed_by = NULLIF($36, ''), duplicate = $37, delivery = $38, remedy = $39, chain_seq = $40, chain_hash = $41, updated_at = $42,
-	title = $43, account = $44, environment = $45
+	title = $43, account = $44, environment = $45,
+	key_answered = $47, last_send = $48, stated = $49, disputed = $50, stopped = $51
 	WHERE id = $2 AND revision = $3 AND (SELECT epoch FROM installation) = $46 RETURNING id),
 h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` WHERE EXISTS (SELECT 1 FROM op))
 SELECT count(*) FROM op`
@@ -71,7 +73,7 @@ func (u *unit) saveRow(o *opRow, entries string) error {
 		o.KeyFirst, o.StoredError, o.RetryAt, o.LookupAt, o.Misses, o.LastLookup, o.LastLookupAt, string(o.RequestID), o.CaseRound,
 		o.NextKind, string(o.NextRole), string(o.NextUser), o.NextSystem, o.NextAt, o.NextSince, o.HoldUntil, o.ExpiresAt, o.Paused,
 		o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Duplicate, o.Delivery, o.Remedy, o.ChainSeq, o.ChainHash, o.UpdatedAt,
-		o.Title, o.Account, o.Environment, u.facts.Epoch)
+		o.Title, o.Account, o.Environment, u.facts.Epoch, o.KeyAnswered, o.LastSend, o.Stated, o.Disputed, o.Stopped)
 	if err == nil && n != 1 {
 		err = errAgain
 	}
@@ -83,13 +85,22 @@ func (u *unit) plan(o *opRow) error {
 	if !o.replanned {
 		return nil
 	}
-	d := operation.NextFor(operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt)},
-		u.people(o), u.due(o), u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
-	if o.State.Closed() && o.Remedy != "" {
-		d = operation.NextDecision{Kind: operation.DecideRemedy, Who: u.people(o).Owner, At: u.now.Add(u.due(o).Review)}
+	who, due := u.people(o), u.due(o)
+	if o.State == operation.PendingApproval && o.Replaces != "" {
+		var p operation.Policy
+		var raw string
+		if err := u.get(&raw, `SELECT policy FROM submissions WHERE version_id = $1`, string(o.VersionID)); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(raw), &p); err != nil {
+			return err
+		}
+		who.Approvers = operation.Responsible{Role: p.Approvers.Role}
 	}
-	if o.Paused && (o.State == operation.Ready || o.State == operation.RetryScheduled || o.State == operation.Waiting) {
-		d = operation.NextDecision{Kind: operation.DecideResume, Who: operation.Responsible{Role: operation.RoleOpsOwner}, At: u.now.Add(u.due(o).Review)}
+	f := operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), PausedOperation: o.Paused}
+	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
+	if o.State.Closed() && o.Remedy != "" {
+		d = operation.RemedyFor(who, due, u.now)
 	}
 	if string(d.Kind) != o.NextKind || o.State != o.was {
 		o.NextSince = &u.now

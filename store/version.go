@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 
 	"github.com/gowebpki/jcs"
 	"github.com/lib/pq"
@@ -154,15 +155,40 @@ func (u *unit) submit() error {
 	if !ok {
 		return operation.Refuse(operation.CodeForbiddenMove)
 	}
-	policy, err := jsonText(st.Approval)
+	policy, err := u.pinnedPolicy(st)
 	if err != nil {
 		return err
 	}
-	if _, err := u.exec(`INSERT INTO submissions (version_id, operation_id, submitted_by, policy, submitted_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
-		string(u.op.VersionID), string(u.op.ID), u.actor.ID, policy, u.now); err != nil {
+	if err := u.insertSubmission(policy); err != nil {
 		return err
 	}
 	return u.move(u.op, operation.EvSubmit, "", "version", string(u.op.VersionID))
+}
+
+// pinnedPolicy is the stage's policy; for a replacement of an operation that was ever
+// dispatched, the re-execution approvers decide (MODEL §5).
+func (u *unit) pinnedPolicy(st definition.Stage) (operation.Policy, error) {
+	p := st.Approval
+	if u.op.Replaces == "" {
+		return p, nil
+	}
+	var second bool
+	err := u.get(&second, `SELECT adopted OR state = 'confirmed' OR EXISTS (SELECT 1 FROM attempts t WHERE t.operation_id = o.id AND t.dispatched_at IS NOT NULL)
+		FROM operations o WHERE id = $1`, u.op.Replaces)
+	if second {
+		p.Approvers, p.Required, p.SeparateAuthor = u.flow.Reexecution.Approvers, max(u.flow.Reexecution.Required, 1), true
+	}
+	return p, err
+}
+
+func (u *unit) insertSubmission(p operation.Policy) error {
+	policy, err := jsonText(p)
+	if err != nil {
+		return err
+	}
+	_, err = u.exec(`INSERT INTO submissions (version_id, operation_id, submitted_by, policy, submitted_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+		string(u.op.VersionID), string(u.op.ID), u.actor.ID, policy, u.now)
+	return err
 }
 
 // voidClearance takes the current clearance away: nothing can be sent under it.

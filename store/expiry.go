@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// SweepExpired moves operations whose approval no longer holds: unsent ones back to
+// the approvers ("Expired, not sent"), re-executions back to review. It returns how
+// many it moved.
+func (s *Store) SweepExpired(ctx context.Context, a Actor) (int, error) {
+	return s.sweep(ctx, a, `SELECT id FROM operations WHERE expires_at <= clock_timestamp()
+		AND state IN ('waiting', 'ready', 'retry_scheduled', 'unknown') ORDER BY expires_at LIMIT 500`, func(u *unit) error {
+		f, err := u.gateFacts()
+		if err != nil {
+			return err
+		}
+		ev, r := operation.ExpiryDue(f, u.now)
+		if r == nil {
+			return errDone
+		}
+		if ev == "" { // unknown: lookups go on, sends do not
+			u.op.ExpiresAt, u.op.RetryAt, u.op.replanned = nil, nil, true
+			u.note(u.op, "approval_expired", string(r.Code))
+			return nil
+		}
+		return u.follow(operation.After{Events: []operation.Event{ev}, LookupAt: timeOf(u.op.LookupAt), Code: r.Code}, string(r.Code), "cause", string(r.Code))
+	})
+}
+
+// SweepStuck repairs what no transaction should leave behind: an unknown operation
+// without a planned step asks a person; a waiting one whose earlier stages are
+// satisfied goes on. It returns how many it moved, which should be none.
+func (s *Store) SweepStuck(ctx context.Context, a Actor) (int, error) {
+	return s.sweep(ctx, a, `SELECT id FROM operations WHERE state = 'unknown' AND lookup_at IS NULL AND retry_at IS NULL
+		UNION ALL SELECT o.id FROM operations o WHERE o.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM operations e
+			WHERE e.run_id = o.run_id AND e.stage_no < o.stage_no AND e.state <> 'confirmed') LIMIT 500`, func(u *unit) error {
+		f, err := u.gateFacts()
+		if err != nil {
+			return err
+		}
+		switch {
+		case u.op.State == operation.Unknown && u.op.LookupAt == nil && u.op.RetryAt == nil:
+			a := operation.PlanUnknown(f, u.profile.Retry, u.now, 0)
+			return u.follow(a, string(a.Code))
+		case u.op.State == operation.Waiting && len(f.EarlierOpen) == 0:
+			return u.move(u.op, operation.EvClear, "")
+		}
+		return errDone
+	})
+}
+
+// sweep decides about each operation that a query names, one transaction each. One that
+// cannot be decided now does not stop the others.
+func (s *Store) sweep(ctx context.Context, a Actor, q string, fn func(*unit) error) (int, error) {
+	var ids []operation.ID
+	if err := s.read(ctx, func(db *sqlx.DB) error { return db.SelectContext(ctx, &ids, q) }); err != nil {
+		return 0, err
+	}
+	n := 0
+	var all error
+	for _, id := range ids {
+		moved := false
+		err := s.change(ctx, a, id, func(u *unit) error {
+			err := fn(u)
+			moved = err == nil
+			return err
+		})
+		if err != nil {
+			all = errors.Join(all, err)
+		} else if moved {
+			n++
+		}
+	}
+	return n, all
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+
+	"holdpoint/operation"
+)
+
+// Shown is what a person's form was shown with. A decision on something that changed
+// meanwhile is refused; the same form sent twice is one decision.
+type Shown struct {
+	Operation operation.ID
+	Revision  int64
+	FormID    string
+	Reason    string // comment, statement or reason, as the verb needs it
+}
+
+// personVerb runs a person's decision about one operation. The person and their roles
+// are read inside the transaction.
+func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit, operation.Person) error) error {
+	return s.change(ctx, a, sh.Operation, func(u *unit) error {
+		if sh.FormID == "" {
+			return operation.Refuse(operation.CodeStaleRevision)
+		}
+		seen, err := u.formSeen(sh.FormID)
+		if err != nil {
+			return err
+		}
+		if seen {
+			return errDone
+		}
+		if sh.Revision != u.op.Revision {
+			return operation.Refuse(operation.CodeStaleRevision)
+		}
+		who, err := u.person(a, u.op.Flow)
+		if err != nil {
+			return err
+		}
+		if err := fn(u, who); err != nil {
+			return err
+		}
+		return u.rememberForm(sh.FormID)
+	})
+}
+
+func (u *unit) formSeen(form string) (bool, error) {
+	var n int
+	err := u.get(&n, `SELECT count(*) FROM forms_used WHERE operation_id = $1 AND user_id = $2 AND form_id = $3`, string(u.op.ID), u.actor.ID, form)
+	return n > 0, err
+}
+
+func (u *unit) rememberForm(form string) error {
+	_, err := u.exec(`INSERT INTO forms_used (operation_id, user_id, form_id, at) VALUES ($1, $2, $3, $4)`, string(u.op.ID), u.actor.ID, form, u.now)
+	return err
+}
+
+// statement keeps what a person states as evidence, with a link to what they saw.
+func (u *unit) statement(text, ref, link string) (hash string, err error) {
+	text = strings.TrimSpace(operation.Normalize(text))
+	if text == "" {
+		return "", operation.Refuse(operation.CodeEvidenceMissing)
+	}
+	h := sha256.Sum256([]byte(text))
+	return hexOf(h[:]), u.addEvidence("", "statement", "", ref, link, text)
+}
+
+// reviewer gives who settles this operation.
+func (u *unit) reviewer() operation.Selector { return u.flow.Reviewer }
+
+// mayManage is for cancelling, replacing, going on without: the flow's owner, its
+// approvers, its reviewer, an admin.
+func (u *unit) mayManage(who operation.Person) *operation.Refusal {
+	p := u.people(u.op)
+	for _, r := range []operation.Role{p.Owner.Role, p.Approvers.Role, p.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin} {
+		if who.Has(r) {
+			return nil
+		}
+	}
+	return operation.Refuse(operation.CodeNotEntitled, "role", string(p.Reviewer.Role)).By(p.Reviewer)
+}

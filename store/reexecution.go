@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"holdpoint/operation"
+)
+
+// reexecutionExpires is how long an approved re-execution may wait for its one attempt.
+const reexecutionExpires = 24 * time.Hour
+
+// RequestReexecution asks for one more attempt after it was shown that nothing happened.
+func (s *Store) RequestReexecution(ctx context.Context, a Actor, sh Shown) error {
+	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
+		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
+			return r
+		}
+		all, err := u.roundAnswers()
+		if err != nil {
+			return err
+		}
+		if m := operation.MissingAnswers(all, u.extraItems()); len(m) > 0 {
+			return operation.Refuse(operation.CodeChecklist, "item", string(m[0]))
+		}
+		return u.requestReexecution(sh.Reason)
+	})
+}
+
+func (u *unit) requestReexecution(reason string) error {
+	o := u.op
+	if reason == "" {
+		return operation.Refuse(operation.CodeReasonMissing)
+	}
+	if o.Unsettled > 0 || o.Disputed {
+		return operation.Refuse(operation.CodeAttemptsUnsettled)
+	}
+	if len(u.facts.VersionHash) == 0 {
+		return operation.Refuse(operation.CodeContentMissing, "field", "content")
+	}
+	f, err := u.gateFacts()
+	if err != nil {
+		return err
+	}
+	gen := operation.NextGeneration(o.KeyGeneration, f.Protection, f.KeyFirst, o.StoredError, u.now)
+	id := operation.RequestID(newID("req"))
+	var checked *time.Time
+	if !f.Protection.HasLookup {
+		checked = &u.now // the checklist was answered for this request
+	}
+	if _, err := u.exec(`INSERT INTO reexecution_requests (id, operation_id, round, requested_by, reason, key_generation, state, checked_at, requested_at)
+		VALUES ($1, $2, $3, $4, $5, $6, 'requested', $7, $8)`, string(id), string(o.ID), o.CaseRound, u.actor.ID, reason, gen, checked, u.now); err != nil {
+		return err
+	}
+	o.RequestID, o.HoldUntil = id, nil
+	return u.move(o, operation.EvRequestReexecution, reason, "request", string(id), "role", string(u.reviewer().Role))
+}
+
+// caseParties are all natural persons of a case: authors and submitters, who answered
+// the checklist, who stated evidence, who asked.
+func (u *unit) caseParties(op operation.ID) ([]operation.UserID, error) {
+	var ids []operation.UserID
+	err := u.list(&ids, `SELECT user_id FROM checklist_answers WHERE operation_id = $1
+		UNION SELECT requested_by FROM reexecution_requests WHERE operation_id = $1
+		UNION SELECT given_by FROM evidence WHERE operation_id = $1 AND kind = 'statement'
+		UNION SELECT author_id FROM content_versions WHERE operation_id = $1 AND author_kind = 'person'
+		UNION SELECT prompted_by FROM content_versions WHERE operation_id = $1 AND prompted_by IS NOT NULL
+		UNION SELECT submitted_by FROM submissions WHERE operation_id = $1`, string(op))
+	return ids, err
+}
+
+// DecideReexecution is the second person's decision, with the whole checklist before
+// their eyes. Approval permits exactly one attempt, with its own expiry.
+func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approve bool) error {
+	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
+		parties, err := u.caseParties(u.op.ID)
+		if err != nil {
+			return err
+		}
+		sel := u.flow.Reexecution.Approvers
+		if r := operation.MayDecideReexecution(u.op.State, sel, who, parties); r != nil {
+			return r
+		}
+		if sh.Reason == "" {
+			return operation.Refuse(operation.CodeReasonMissing)
+		}
+		if !approve {
+			return u.refuseReexecution(sh)
+		}
+		return u.approveReexecution(sh, sel)
+	})
+}
+
+func (u *unit) refuseReexecution(sh Shown) error {
+	if err := u.insertReexecutionDecision(newID("apr"), "refuse", sh); err != nil {
+		return err
+	}
+	if err := u.endRequest("refused"); err != nil {
+		return err
+	}
+	u.voidClearance()
+	return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, "role", string(u.flow.Reexecution.Approvers.Role))
+}
+
+func (u *unit) insertReexecutionDecision(id, decision string, sh Shown) error {
+	_, err := u.exec(`INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, form_id, decided_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, id, string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash, string(u.op.RequestID),
+		decision, u.actor.ID, string(u.flow.Reexecution.Approvers.Role), sh.Reason, sh.FormID, u.now)
+	return err
+}
+
+func (u *unit) approveReexecution(sh Shown, sel operation.Selector) error {
+	o := u.op
+	id := newID("apr")
+	if err := u.insertReexecutionDecision(id, "approve", sh); err != nil {
+		return err
+	}
+	var ids []string
+	if err := u.list(&ids, `SELECT id FROM approvals WHERE request_id = $1 AND decision = 'approve' ORDER BY decided_at`, string(o.RequestID)); err != nil {
+		return err
+	}
+	required := max(u.flow.Reexecution.Required, 1)
+	if len(ids) < required {
+		u.note(o, "approve", sh.Reason, "approval", id, "request", string(o.RequestID), "role", string(sel.Role))
+		return nil
+	}
+	clr := operation.ClearanceID(newID("clr"))
+	policy, err1 := jsonText(operation.Policy{Approvers: sel, Required: required, SeparateAuthor: true, Expires: reexecutionExpires})
+	list, err2 := jsonText(ids)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	expires := u.now.Add(reexecutionExpires)
+	if _, err := u.exec(`WITH c AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, request_id, required, policy, expires_at, created_at)
+		VALUES ($1, $2, $3, $4, 'reexecution', $5, $6, $7, $8, $9) RETURNING id)
+		INSERT INTO clearance_approvals (clearance_id, approval_id) SELECT c.id, x FROM c, jsonb_array_elements_text(CAST($10 AS jsonb)) AS x`,
+		string(clr), string(o.ID), string(o.VersionID), u.facts.VersionHash, string(o.RequestID), required, policy, expires, u.now, list); err != nil {
+		return err
+	}
+	var gen int
+	if err := u.get(&gen, `UPDATE reexecution_requests SET state = 'approved', decided_at = $2 WHERE id = $1 AND state = 'requested' RETURNING key_generation`, string(o.RequestID), u.now); err != nil {
+		return err
+	}
+	if gen > o.KeyGeneration {
+		o.KeyGeneration, o.KeyFirst, o.StoredError, o.KeyAnswered = gen, nil, false, false
+	}
+	o.ClearanceID, o.ExpiresAt = clr, &expires
+	return u.move(o, operation.EvApproveReexecution, sh.Reason, "approval", id, "clearance", string(clr), "request", string(o.RequestID), "role", string(sel.Role))
+}
