@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Session is one signed-in browser, or one that has not signed in yet.
+type Session struct {
+	TokenHash []byte           `db:"token_hash"` // SHA-256 of the cookie's token: the table opens no session
+	UserID    operation.UserID `db:"user_id"`    // "" = not signed in
+	Data      []byte           `db:"data"`
+	IP        string           `db:"ip"`
+	Agent     string           `db:"agent"`
+	CreatedAt time.Time        `db:"created_at"`
+	SeenAt    time.Time        `db:"seen_at"`
+	Expires   time.Time        `db:"expires_at"`
+}
+
+const sessionColumns = `x.token_hash, COALESCE(x.user_id, '') AS user_id, x.data, x.ip, x.agent, x.created_at, x.seen_at, x.expires_at`
+
+// seenEvery bounds how often reading a session writes to it.
+const seenEvery = time.Minute
+
+// SaveSession writes a session, new or changed. A session that was revoked stays dead,
+// and a session never changes its person: signing in makes a new one. Both are
+// ErrNotFound, as is a disabled person.
+func (s *Store) SaveSession(ctx context.Context, x Session) error {
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.exec(`INSERT INTO sessions AS x (token_hash, user_id, data, ip, agent, created_at, seen_at, expires_at)
+			SELECT $1, NULLIF($2, ''), $3, $4, $5, clock_timestamp(), clock_timestamp(), $6
+			WHERE $2 = '' OR EXISTS (SELECT 1 FROM users WHERE id = $2 AND active)
+			ON CONFLICT (token_hash) DO UPDATE SET data = EXCLUDED.data, ip = EXCLUDED.ip, agent = EXCLUDED.agent, seen_at = EXCLUDED.seen_at, expires_at = EXCLUDED.expires_at
+			WHERE x.revoked_at IS NULL AND x.user_id IS NOT DISTINCT FROM EXCLUDED.user_id`,
+			x.TokenHash, string(x.UserID), x.Data, short(x.IP, 64), short(x.Agent, 300), x.Expires.UTC())
+		if err == nil && n == 0 {
+			err = sql.ErrNoRows
+		}
+		return err
+	})
+}
+
+// LoadSession gives a session that still holds: not revoked, not expired, its person
+// active. Everything else is ErrNotFound.
+func (s *Store) LoadSession(ctx context.Context, tokenHash []byte) (Session, error) {
+	var row struct {
+		Session
+		Stale bool `db:"stale"`
+	}
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT `+sessionColumns+`, x.seen_at < clock_timestamp() - CAST($2 AS interval) AS stale
+			FROM sessions x LEFT JOIN users u ON u.id = x.user_id
+			WHERE x.token_hash = $1 AND x.revoked_at IS NULL AND x.expires_at > clock_timestamp() AND (x.user_id IS NULL OR u.active)`,
+			tokenHash, seenEvery.String())
+	})
+	if err != nil || !row.Stale {
+		return row.Session, err
+	}
+	return row.Session, s.write(ctx, func(t *tx) error {
+		_, err := t.exec(`UPDATE sessions SET seen_at = clock_timestamp() WHERE token_hash = $1 AND seen_at = $2`, tokenHash, row.SeenAt)
+		return err
+	})
+}
+
+// RevokeSession ends one session at once. One that is not there is ended already.
+func (s *Store) RevokeSession(ctx context.Context, tokenHash []byte) error {
+	return s.write(ctx, func(t *tx) error {
+		_, err := t.exec(`UPDATE sessions SET revoked_at = clock_timestamp(), data = '' WHERE token_hash = $1 AND revoked_at IS NULL`, tokenHash)
+		return err
+	})
+}
+
+// RevokeUserSessions ends all sessions of a person but keep (nil = none kept): their
+// own, or anybody's by an admin. It returns how many it ended.
+func (s *Store) RevokeUserSessions(ctx context.Context, a Actor, id operation.UserID, keep []byte) (int64, error) {
+	var n int64
+	err := s.write(ctx, func(t *tx) error {
+		now, err := t.clock()
+		if err != nil {
+			return err
+		}
+		if a.UserID() != id {
+			if err := t.mayAdmin(a); err != nil {
+				return err
+			}
+		}
+		if n, err = t.revokeSessions(id, now, keep); err != nil || n == 0 {
+			return err
+		}
+		return t.enter(a, now, operation.SubjectUser, string(id), "end_sessions", "")
+	})
+	return n, err
+}
+
+func (t *tx) revokeSessions(id operation.UserID, now time.Time, keep []byte) (int64, error) {
+	if keep == nil {
+		keep = []byte{}
+	}
+	return t.exec(`UPDATE sessions SET revoked_at = $2, data = '' WHERE user_id = $1 AND revoked_at IS NULL AND token_hash <> $3`, string(id), now, keep)
+}
+
+// ListSessions gives a person's sessions that hold, newest use first.
+func (s *Store) ListSessions(ctx context.Context, id operation.UserID) ([]Session, error) {
+	var out []Session
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		out = nil
+		return q.SelectContext(ctx, &out, `SELECT `+sessionColumns+` FROM sessions x JOIN users u ON u.id = x.user_id
+			WHERE x.user_id = $1 AND u.active AND x.revoked_at IS NULL AND x.expires_at > clock_timestamp() ORDER BY x.seen_at DESC, x.token_hash`, string(id))
+	})
+	return out, err
+}
+
+// DeleteExpiredSessions takes away sessions that ended at least a week ago. It returns
+// how many.
+func (s *Store) DeleteExpiredSessions(ctx context.Context) (int64, error) {
+	var n int64
+	err := s.write(ctx, func(t *tx) (err error) {
+		n, err = t.exec(`DELETE FROM sessions WHERE least(expires_at, COALESCE(revoked_at, expires_at)) < clock_timestamp() - interval '7 days'`)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"holdpoint/operation"
+)
+
+// systemSubject is the one subject of the chain of kind system.
+const systemSubject = "installation"
+
+// heads says where the head of a subject's chain is kept. Operations and runs keep
+// theirs in the rows that the gate's verbs lock.
+var heads = map[operation.SubjectKind]string{
+	operation.SubjectUser:        "users WHERE id = $1",
+	operation.SubjectFlow:        "flows WHERE name = $1",
+	operation.SubjectDestination: "destinations WHERE name = $1",
+	operation.SubjectSystem:      "installation WHERE $1 = '" + systemSubject + "'",
+}
+
+// enter writes one entry of a subject's history. The row with the chain's head is
+// locked until the end of the transaction, so entries follow one another.
+func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, action, reason string, links ...string) error {
+	place, ok := heads[kind]
+	if !ok {
+		return fmt.Errorf("subject %s keeps no chain of its own here", kind)
+	}
+	var head struct {
+		Seq  int64  `db:"chain_seq"`
+		Hash []byte `db:"chain_hash"`
+	}
+	if err := t.get(&head, `SELECT chain_seq, chain_hash FROM `+place+` FOR UPDATE`, id); err != nil {
+		return err
+	}
+	e := newEntry(a, now, kind, id, action, reason, links...)
+	seq, hash := chain(&e, head.Seq, head.Hash)
+	if err := t.writeHistory([]operation.Entry{e}); err != nil {
+		return err
+	}
+	return t.one(setHead[kind], id, seq, hash)
+}
+
+var setHead = map[operation.SubjectKind]string{
+	operation.SubjectUser:        `UPDATE users SET chain_seq = $2, chain_hash = $3 WHERE id = $1`,
+	operation.SubjectFlow:        `UPDATE flows SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
+	operation.SubjectDestination: `UPDATE destinations SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
+	operation.SubjectSystem:      `UPDATE installation SET chain_seq = $2, chain_hash = $3 WHERE $1 = '` + systemSubject + `'`,
+}
+
+// clock reads the database's clock.
+func (t *tx) clock() (time.Time, error) {
+	var now time.Time
+	err := t.get(&now, `SELECT clock_timestamp()`)
+	return now.UTC().Truncate(time.Microsecond), err
+}
+
+// alone takes the gate's lock for this transaction only and begins a new epoch: no
+// verb of the gate decides on rights, pauses or definitions that are being changed.
+// The lock comes first and alone, so that whatever is read after it is the newest.
+func (t *tx) alone() (time.Time, error) {
+	if _, err := t.exec(`SELECT pg_advisory_xact_lock(1752132708)`); err != nil {
+		return time.Time{}, err
+	}
+	var row struct {
+		Now time.Time `db:"now"`
+		XID string    `db:"xid"`
+	}
+	err := t.get(&row, `UPDATE installation SET epoch = epoch + 1 RETURNING clock_timestamp() AS now, pg_current_xact_id()::text AS xid`)
+	t.xid = row.XID
+	return row.Now.UTC().Truncate(time.Microsecond), err
+}
+
+// mayAdmin lets pass whoever manages people and set-up: an active admin of the whole
+// installation, or the command line of the machine.
+func (t *tx) mayAdmin(a Actor) error {
+	if a.Kind == operation.ActorSystem {
+		return nil
+	}
+	return t.mayBe(a, "", operation.RoleAdmin)
+}
+
+// mayBe lets an active person pass who holds one of the roles for a flow ("" = for all
+// of them). Roles are read in this transaction.
+func (t *tx) mayBe(a Actor, flow string, roles ...operation.Role) error {
+	refusal := operation.Refuse(operation.CodeNotEntitled, "role", string(roles[0])).By(operation.Responsible{Role: roles[0]})
+	if a.Kind != operation.ActorPerson {
+		return refusal
+	}
+	who, err := t.person(a, flow)
+	if err != nil {
+		return err
+	}
+	for _, r := range roles {
+		if who.Has(r) {
+			return nil
+		}
+	}
+	return refusal
+}
+
+// Invalid is input that whoever gave it can correct.
+type Invalid struct {
+	Field string // as the form or flag names it
+	Code  string // stable; the catalogues say it as "invalid.<code>"
+	Limit int    // for codes about a length or a count
+}
+
+// Error gives field and code, for logs and the command line.
+func (e *Invalid) Error() string { return e.Field + ": " + e.Code }

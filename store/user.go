@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/mail"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// NewUser is a person to be added.
+type NewUser struct {
+	Email, Name  string
+	Roles        []RoleGrant
+	Locale, Zone string
+	Demo         bool // an account of the demonstration
+}
+
+// User is a person's account.
+type User struct {
+	ID          operation.UserID `db:"id"`
+	Email       string           `db:"email"`
+	Name        string           `db:"name"`
+	Locale      string           `db:"locale"` // "" = as the browser asks
+	Zone        string           `db:"zone"`   // IANA name, "" = UTC
+	Active      bool             `db:"active"`
+	Demo        bool             `db:"demo"`
+	HasPassword bool             `db:"has_password"`
+	CreatedAt   time.Time        `db:"created_at"`
+	SeenAt      time.Time        // newest use of a session that is still kept; zero = none
+	Roles       []RoleGrant
+}
+
+// Has reports whether the person holds a role for a flow now.
+func (u User) Has(r operation.Role, flow string) bool {
+	for _, g := range u.Roles {
+		if g.Role == r && (g.Flow == "" || g.Flow == flow) {
+			return u.Active
+		}
+	}
+	return false
+}
+
+// Actor is this person, acting through a channel.
+func (u User) Actor(channel string) Actor { return Person(u.ID, u.Name, channel) }
+
+// canonicalEmail lower-cases an address: Ann@x and ann@x are one account (FC-45).
+func canonicalEmail(s string) (string, error) {
+	s = strings.ToLower(strings.TrimSpace(operation.Normalize(s)))
+	a, err := mail.ParseAddress(s)
+	if err != nil || a.Address != s || a.Name != "" || len(s) > 254 {
+		return "", &Invalid{Field: "email", Code: "email_malformed"}
+	}
+	return s, nil
+}
+
+// AddUser adds a person with their first roles and gives the one-use link with which
+// they set their password. Only an admin or the command line may.
+func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, error) {
+	email, err := canonicalEmail(n.Email)
+	if err != nil {
+		return PasswordLink{}, err
+	}
+	n.Name = strings.TrimSpace(operation.Normalize(n.Name))
+	if n.Name == "" {
+		return PasswordLink{}, &Invalid{Field: "name", Code: "name_missing"}
+	}
+	if err := checkPlace(n.Locale, n.Zone); err != nil {
+		return PasswordLink{}, err
+	}
+	var link PasswordLink
+	err = s.write(ctx, func(t *tx) error {
+		now, err := t.alone()
+		if err != nil {
+			return err
+		}
+		if err := t.mayAdmin(a); err != nil {
+			return err
+		}
+		id := operation.UserID(newID("usr"))
+		_, err = t.exec(`INSERT INTO users (id, email, name, locale, zone, demo, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			string(id), email, n.Name, n.Locale, n.Zone, n.Demo, now)
+		if violates(err, "users_email_key") {
+			return &Invalid{Field: "email", Code: "email_taken"}
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.enter(a, now, operation.SubjectUser, string(id), "add_user", "", "email", email); err != nil {
+			return err
+		}
+		for _, g := range n.Roles {
+			if err := t.grant(a, now, id, g); err != nil {
+				return err
+			}
+		}
+		link, err = t.newLink(id, now)
+		return err
+	})
+	return link, err
+}
+
+// DisableUser takes a person out at once: their sessions end, their rights count no
+// more, at the gate neither. The last active admin cannot be disabled.
+func (s *Store) DisableUser(ctx context.Context, a Actor, id operation.UserID, reason string) error {
+	return s.setActive(ctx, a, id, false, reason)
+}
+
+// EnableUser lets a disabled person in again, with the roles they have.
+func (s *Store) EnableUser(ctx context.Context, a Actor, id operation.UserID, reason string) error {
+	return s.setActive(ctx, a, id, true, reason)
+}
+
+func (s *Store) setActive(ctx context.Context, a Actor, id operation.UserID, active bool, reason string) error {
+	return s.write(ctx, func(t *tx) error {
+		now, err := t.alone()
+		if err != nil {
+			return err
+		}
+		if err := t.mayAdmin(a); err != nil {
+			return err
+		}
+		var was bool
+		if err := t.get(&was, `SELECT active FROM users WHERE id = $1 FOR UPDATE`, string(id)); err != nil {
+			return err
+		}
+		if was == active {
+			return errDone
+		}
+		if err := t.one(`UPDATE users SET active = $2 WHERE id = $1`, string(id), active); err != nil {
+			return err
+		}
+		action := "enable_user"
+		if !active {
+			action = "disable_user"
+			if err := t.adminLeft("user"); err != nil {
+				return err
+			}
+			if _, err := t.revokeSessions(id, now, nil); err != nil {
+				return err
+			}
+			if err := t.voidLinks(id, now); err != nil {
+				return err
+			}
+		}
+		return t.enter(a, now, operation.SubjectUser, string(id), action, reason)
+	})
+}
+
+// adminLeft refuses a change after which nobody could manage people.
+func (t *tx) adminLeft(field string) error {
+	var n int
+	if err := t.get(&n, `SELECT count(*) FROM users u WHERE active AND EXISTS (SELECT 1 FROM user_roles r WHERE r.user_id = u.id AND r.role = 'admin' AND r.flow = '')`); err != nil {
+		return err
+	}
+	if n == 0 {
+		return &Invalid{Field: field, Code: "last_admin"}
+	}
+	return nil
+}
+
+// SetPlace sets a person's language and time zone; each person sets their own.
+func (s *Store) SetPlace(ctx context.Context, a Actor, locale, zone string) error {
+	if a.UserID() == "" {
+		return operation.Refuse(operation.CodeNotEntitled)
+	}
+	if err := checkPlace(locale, zone); err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		n, err := t.exec(`UPDATE users SET locale = $2, zone = $3 WHERE id = $1 AND active`, a.ID, locale, zone)
+		if err == nil && n == 0 {
+			err = sql.ErrNoRows
+		}
+		return err
+	})
+}
+
+// Locales are the languages that the pages speak.
+var Locales = []string{"en", "ja", "pl"}
+
+func checkPlace(locale, zone string) error {
+	known := locale == ""
+	for _, l := range Locales {
+		known = known || l == locale
+	}
+	if !known {
+		return &Invalid{Field: "language", Code: "language_unknown"}
+	}
+	if zone == "Local" {
+		return &Invalid{Field: "zone", Code: "zone_unknown"}
+	}
+	if _, err := time.LoadLocation(zone); err != nil {
+		return &Invalid{Field: "zone", Code: "zone_unknown"}
+	}
+	return nil
+}
+
+const userColumns = `u.id, u.email, u.name, u.locale, u.zone, u.active, u.demo, u.password_hash <> '' AS has_password, u.created_at,
+	(SELECT max(seen_at) FROM sessions x WHERE x.user_id = u.id) AS seen_at,
+	COALESCE((SELECT string_agg(r.role || ':' || r.flow, ',' ORDER BY r.flow, r.role) FROM user_roles r WHERE r.user_id = u.id), '') AS role_list`
+
+type userRow struct {
+	User
+	Seen     *time.Time `db:"seen_at"`
+	RoleList string     `db:"role_list"`
+}
+
+func (r userRow) user() User {
+	u := r.User
+	u.SeenAt = timeOf(r.Seen)
+	if r.RoleList == "" {
+		return u
+	}
+	for g := range strings.SplitSeq(r.RoleList, ",") {
+		role, flow, _ := strings.Cut(g, ":")
+		u.Roles = append(u.Roles, RoleGrant{Role: operation.Role(role), Flow: flow})
+	}
+	return u
+}
+
+// FindUser gives a person by ID, also a disabled one: names stay readable (FC-44).
+func (s *Store) FindUser(ctx context.Context, id operation.UserID) (User, error) {
+	var row userRow
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT `+userColumns+` FROM users u WHERE u.id = $1`, string(id))
+	})
+	return row.user(), err
+}
+
+// FindUserByEmail gives a person by their address, in any case.
+func (s *Store) FindUserByEmail(ctx context.Context, email string) (User, error) {
+	email, err := canonicalEmail(email)
+	if err != nil {
+		return User{}, ErrNotFound
+	}
+	var row userRow
+	err = s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
+	})
+	return row.user(), err
+}
+
+// ListUsers gives all people, the active ones first, by name.
+func (s *Store) ListUsers(ctx context.Context) ([]User, error) {
+	var rows []userRow
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		rows = nil
+		return q.SelectContext(ctx, &rows, `SELECT `+userColumns+` FROM users u ORDER BY u.active DESC, lower(u.name), u.id`)
+	})
+	out := make([]User, len(rows))
+	for i, r := range rows {
+		out[i] = r.user()
+	}
+	return out, err
+}
+
+// isGone reports that what a link, token or session names is not there or no longer valid.
+func isGone(err error) bool { return errors.Is(err, sql.ErrNoRows) || errors.Is(err, ErrNotFound) }
