@@ -21,6 +21,8 @@ type LookupOrder struct {
 	Key          string
 	Content      map[string]any
 	DispatchedAt time.Time // of the last dispatched attempt
+	DueAt        time.Time // when the lookup was planned for; zero = none is planned
+	Now          time.Time // the database's clock, read before anything is asked
 	Profile      *definition.Profile
 }
 
@@ -35,9 +37,11 @@ func (s *Store) FindLookup(ctx context.Context, id operation.ID) (LookupOrder, e
 		Key         string     `db:"key"`
 		Content     string     `db:"content"`
 		Dispatched  *time.Time `db:"dispatched_at"`
+		DueAt       *time.Time `db:"lookup_at"`
+		Now         time.Time  `db:"now"`
 	}
 	err := s.read(ctx, func(q *sqlx.DB) error {
-		return q.GetContext(ctx, &row, `SELECT o.revision, o.destination, o.action, d.version, COALESCE(a.key, o.id) AS key, COALESCE(b.content, '{}') AS content, a.dispatched_at
+		return q.GetContext(ctx, &row, `SELECT o.revision, o.destination, o.action, d.version, COALESCE(a.key, o.id) AS key, COALESCE(b.content, '{}') AS content, a.dispatched_at, o.lookup_at, clock_timestamp() AS now
 			FROM operations o JOIN destinations d ON d.name = o.destination
 			LEFT JOIN LATERAL (SELECT key, dispatched_at, version_id FROM attempts a WHERE a.operation_id = o.id AND a.dispatched_at IS NOT NULL ORDER BY a.number DESC LIMIT 1) a ON true
 			LEFT JOIN version_bodies b ON b.version_id = COALESCE(a.version_id, o.version_id) WHERE o.id = $1`, string(id))
@@ -49,7 +53,8 @@ func (s *Store) FindLookup(ctx context.Context, id operation.ID) (LookupOrder, e
 	if err != nil {
 		return LookupOrder{}, err
 	}
-	o := LookupOrder{Operation: id, Revision: row.Revision, Destination: row.Destination, Action: row.Action, Key: row.Key, DispatchedAt: timeOf(row.Dispatched), Profile: p}
+	o := LookupOrder{Operation: id, Revision: row.Revision, Destination: row.Destination, Action: row.Action, Key: row.Key, DispatchedAt: timeOf(row.Dispatched),
+		DueAt: timeOf(row.DueAt), Now: row.Now.UTC(), Profile: p}
 	return o, json.Unmarshal([]byte(row.Content), &o.Content)
 }
 

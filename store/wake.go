@@ -61,7 +61,12 @@ const (
 	QueueLookups = "lookups"
 )
 
+// wakeUp plans a wake-up. One that is due at once must not carry a time: the engine
+// would take it for a scheduled job, which its leader looks at every five seconds only.
 func (u *unit) wakeUp(kind wakeKind, o *opRow, at time.Time) {
+	if !at.After(u.now) {
+		at = time.Time{}
+	}
 	u.wake = append(u.wake, wake{kind, o.ID, o.Destination, o.Revision + 1, at})
 }
 
