@@ -62,7 +62,11 @@ func newSMTP(p *definition.Profile, env Env, roots *x509.CertPool) (Connector, e
 	if p.Auth.Scheme == "plain" {
 		cfg.Auth = &smtp.Auth{User: order.Ref(p.Auth.User), Password: order.Ref(p.Auth.Secret)}
 	}
-	return smtp.New(cfg, env)
+	server, err := smtp.New(cfg, env)
+	if err != nil {
+		return nil, fmt.Errorf("destination %s: %w", p.Destination, err)
+	}
+	return mailServer{server, p}, nil
 }
 
 // NewLimiterFor gives the limiter of a profile's limits.

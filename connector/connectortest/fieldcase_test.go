@@ -40,10 +40,15 @@ func TestFieldCase22_AnswerLostAfterTheEffect(t *testing.T) {
 			for lost, code := range map[string]string{"stall_after_execute": outbound.CodeTimeout, "drop_after_execute": outbound.CodeNoAnswer} {
 				o := h.Order(t, h.In(box))
 				box.Fault(t, Fault{Destination: name, Fault: lost})
-				r := send(t, box, h, c, o)
+				via := c
+				if lost == "stall_after_execute" {
+					via = h.Impatient().Connect(t, h.In(box), nil)
+				}
+				r := send(t, box, h, via, o)
 				if r.Outcome != unknown || r.Proof.Code != code || r.Proof.Phase != operation.PhaseSent {
 					t.Errorf("%s: %s %+v", lost, r.Outcome, r.Proof)
 				}
+				box.WaitEffects(t, name, Reference(o), 1, 5*time.Second)
 				if n := len(box.Ledger(t, name, Reference(o))); n != 1 {
 					t.Errorf("%s: the ledger has %d effects, want 1", lost, n)
 				}
@@ -164,7 +169,11 @@ func TestFieldCase26_CreatedWithoutAUsableBody(t *testing.T) {
 				o := h.Order(t, h.In(box))
 				f.Destination = name
 				box.Fault(t, f)
-				r := send(t, box, h, c, o)
+				via := c
+				if f.Delay > 0 {
+					via = h.Impatient().Connect(t, h.In(box), nil)
+				}
+				r := send(t, box, h, via, o)
 				if r.Outcome != unknown || r.Proof.Status < 200 || r.Proof.Status > 299 {
 					t.Errorf("%+v: %s %+v", f, r.Outcome, r.Proof)
 				}

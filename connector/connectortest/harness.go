@@ -88,6 +88,14 @@ func TestEnv(base string) connector.Env {
 	}
 }
 
+// Impatient gives the same destination with a short timeout, for servers that stall.
+func (h Harness) Impatient() Harness {
+	p := *h.Profile
+	p.Limits.Timeout = 200 * time.Millisecond
+	h.Profile = &p
+	return h
+}
+
 // Connect gives the destination's connector, pointed at base.
 func (h Harness) Connect(t testing.TB, base string, roots *x509.CertPool) connector.Connector {
 	t.Helper()

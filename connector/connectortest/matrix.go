@@ -15,9 +15,10 @@ import (
 // what may be said about it. The ledger has the last word in any case.
 type fault struct {
 	Fault
-	want operation.Outcome
-	smtp operation.Outcome // over SMTP, where the final dot proves more
-	only []string          // destinations; nil = all
+	want   operation.Outcome
+	smtp   operation.Outcome // over SMTP, where the final dot proves more
+	only   []string          // destinations; nil = all
+	stalls bool              // only a timeout ends it
 }
 
 var matrix = []fault{
@@ -38,16 +39,16 @@ var matrix = []fault{
 	{Fault: Fault{Fault: "redirect", Status: 308}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "html_200"}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "error_in_200"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "slow", Delay: 800 * time.Millisecond}, want: unknown, smtp: unknown},
+	{Fault: Fault{Fault: "slow", Delay: 700 * time.Millisecond}, want: unknown, smtp: unknown, stalls: true},
 	{Fault: Fault{Fault: "slow", Delay: 20 * time.Millisecond}, want: confirmed, smtp: confirmed},
-	{Fault: Fault{Fault: "stall_after_execute"}, want: unknown, smtp: unknown},
+	{Fault: Fault{Fault: "stall_after_execute"}, want: unknown, smtp: unknown, stalls: true},
 	{Fault: Fault{Fault: "drop_after_execute"}, want: unknown, smtp: unknown},
 	{Fault: Fault{Fault: "status_after_execute", Status: 500}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "status_after_execute", Status: 502, Body: "<h1>Bad gateway</h1>"}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "empty_body"}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "empty_body", Status: 204}, want: unknown, only: httpOnly},
 	{Fault: Fault{Fault: "cut_body"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "cut_body", Delay: time.Second}, want: unknown, only: httpOnly},
+	{Fault: Fault{Fault: "cut_body", Delay: time.Second}, want: unknown, only: httpOnly, stalls: true},
 	{Fault: Fault{Fault: "ignore_idempotency"}, want: confirmed, only: []string{"crm", "billing", "mail"}},
 }
 
@@ -57,7 +58,7 @@ var httpOnly = []string{"crm", "billing", "mail", "plain"}
 func runMatrix(t *testing.T, h Harness) {
 	box := StartSandbox(t)
 	base := h.In(box)
-	c := h.Connect(t, base, nil)
+	patient, impatient := h.Connect(t, base, nil), h.Impatient().Connect(t, base, nil)
 	attempts := 0
 	for _, f := range matrix {
 		if f.only != nil && !slices.Contains(f.only, h.Sandbox) {
@@ -69,8 +70,12 @@ func runMatrix(t *testing.T, h Harness) {
 			f.Destination = h.Sandbox
 			box.Fault(t, f.Fault)
 		}
+		c := patient
+		if f.stalls {
+			c = impatient
+		}
 		r := c.Act(context.Background(), o)
-		if name == "slow" { // the effect comes late; see what it is in the end
+		if f.stalls { // the effect may come late; see what it is in the end
 			box.WaitEffects(t, h.Sandbox, Reference(o), 1, 5*time.Second)
 		}
 		if seen := len(effectRequests(box.Requests(t, h.Sandbox))); name != "refuse" || !h.smtp() {
@@ -93,7 +98,7 @@ func runMatrix(t *testing.T, h Harness) {
 		if name == "retry_after" && r.RetryAfter != f.Delay {
 			t.Errorf("retry after %v, want %v", r.RetryAfter, f.Delay)
 		}
-		checkLookup(t, c.Lookup(context.Background(), Lookup(o)), effects, h)
+		checkLookup(t, patient.Lookup(context.Background(), Lookup(o)), effects, h)
 	}
 	if n := len(box.Requests(t, "elsewhere")); n != 0 {
 		t.Errorf("%d requests followed a redirect", n)

@@ -51,6 +51,7 @@ type WireFault struct {
 	Play   func(*Peer)
 	Codes  []string // one of these; nil = whatever the profile says
 	Status int      // that must be kept
+	Stalls bool     // only a timeout ends it
 }
 
 // reads plays: read the request, say this, close.
@@ -69,19 +70,19 @@ func AnswerText(status, headers, body string) string {
 const jsonType = "Content-Type: application/json\r\n"
 
 var wireFaults = append([]WireFault{
-	{"reset before it reads", func(p *Peer) { _, _ = p.R.Peek(1); p.Reset() }, []string{outbound.CodeReset, outbound.CodeNoAnswer}, 0},
-	{"closes without an answer", func(p *Peer) { p.Read() }, []string{outbound.CodeNoAnswer, outbound.CodeReset}, 0},
-	{"resets without an answer", func(p *Peer) { p.Read(); p.Reset() }, []string{outbound.CodeReset, outbound.CodeNoAnswer}, 0},
-	{"says nothing", func(p *Peer) { p.Read(); p.Hold() }, []string{outbound.CodeTimeout}, 0},
-	{"does not speak HTTP", reads("220 mail ready\r\n"), []string{outbound.CodeNoAnswer}, 0},
+	{"reset before it reads", func(p *Peer) { _, _ = p.R.Peek(1); p.Reset() }, []string{outbound.CodeReset, outbound.CodeNoAnswer}, 0, false},
+	{"closes without an answer", func(p *Peer) { p.Read() }, []string{outbound.CodeNoAnswer, outbound.CodeReset}, 0, false},
+	{"resets without an answer", func(p *Peer) { p.Read(); p.Reset() }, []string{outbound.CodeReset, outbound.CodeNoAnswer}, 0, false},
+	{"says nothing", func(p *Peer) { p.Read(); p.Hold() }, []string{outbound.CodeTimeout}, 0, true},
+	{"does not speak HTTP", reads("220 mail ready\r\n"), []string{outbound.CodeNoAnswer}, 0, false},
 	{"status, then silence", func(p *Peer) {
 		p.Read()
 		p.Say("HTTP/1.1 201 Created\r\n" + jsonType + "Content-Length: 100\r\n\r\n{")
 		p.Hold()
-	}, []string{outbound.CodeTimeout}, 201},
-	{"cut body", reads("HTTP/1.1 201 Created\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"id\":\"x"), []string{outbound.CodeCutBody}, 201},
-	{"cut body of a refusal", reads("HTTP/1.1 401 Unauthorized\r\n" + jsonType + "Content-Length: 100\r\n\r\n{"), []string{outbound.CodeCutBody}, 401},
-	{"cut gzip", reads("HTTP/1.1 201 Created\r\n" + jsonType + "Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\x56"), []string{outbound.CodeEncoding}, 201},
+	}, []string{outbound.CodeTimeout}, 201, true},
+	{"cut body", reads("HTTP/1.1 201 Created\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"id\":\"x"), []string{outbound.CodeCutBody}, 201, false},
+	{"cut body of a refusal", reads("HTTP/1.1 401 Unauthorized\r\n" + jsonType + "Content-Length: 100\r\n\r\n{"), []string{outbound.CodeCutBody}, 401, false},
+	{"cut gzip", reads("HTTP/1.1 201 Created\r\n" + jsonType + "Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\xab\x56"), []string{outbound.CodeEncoding}, 201, false},
 	{"endless body", func(p *Peer) {
 		p.Read()
 		p.Say("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n")
@@ -89,25 +90,25 @@ var wireFaults = append([]WireFault{
 		for range 64 {
 			p.Say(chunk)
 		}
-	}, []string{outbound.CodeBodyLimit, outbound.CodeTimeout}, 200},
-	{"answers in half", reads(AnswerText("200 OK", jsonType, `{"id":"x","object":"invoice"`)), nil, 200},
-	{"500", reads(AnswerText("500 Internal Server Error", jsonType, `{"error":"x"}`)), nil, 500},
-	{"502 page", reads(AnswerText("502 Bad Gateway", "Content-Type: text/html\r\n", "<h1>Bad gateway</h1>")), nil, 502},
-	{"504", reads(AnswerText("504 Gateway Timeout", "", "")), nil, 504},
-	{"408", reads(AnswerText("408 Request Timeout", "", "")), nil, 408},
-	{"created, empty body", reads(AnswerText("201 Created", jsonType, "")), nil, 201},
-	{"created, only a Location", reads(AnswerText("201 Created", "Location: /things/7\r\n", "")), nil, 201},
-	{"accepted, not done", reads(AnswerText("202 Accepted", "", "")), nil, 202},
-	{"no content", reads("HTTP/1.1 204 No Content\r\n\r\n"), nil, 204},
-	{"200 with an error", reads(AnswerText("200 OK", jsonType, `{"ok":false,"error":"x"}`)), nil, 200},
-	{"200 false", reads(AnswerText("200 OK", jsonType, `false`)), nil, 200},
-	{"200 null", reads(AnswerText("200 OK", jsonType, `null`)), nil, 200},
-	{"200 login page", reads(AnswerText("200 OK", "Content-Type: text/html\r\n", "<h1>Sign in</h1>")), nil, 200},
-	{"200 partly", reads(AnswerText("200 OK", jsonType, `{"messages":[{"status":"0"},{"status":"9"}]}`)), nil, 200},
-	{"200 data null", reads(AnswerText("200 OK", jsonType, `{"data":null,"errors":[{"message":"x"}]}`)), nil, 200},
-	{"200 empty id", reads(AnswerText("200 OK", jsonType, `{"id":"","object":"invoice"}`)), nil, 200},
-	{"200 id is an object", reads(AnswerText("201 Created", jsonType, `{"id":{"a":1}}`)), nil, 201},
-	{"207", reads(AnswerText("207 Multi-Status", jsonType, `{"id":"x"}`)), nil, 207},
+	}, []string{outbound.CodeBodyLimit, outbound.CodeTimeout}, 200, false},
+	{"answers in half", reads(AnswerText("200 OK", jsonType, `{"id":"x","object":"invoice"`)), nil, 200, false},
+	{"500", reads(AnswerText("500 Internal Server Error", jsonType, `{"error":"x"}`)), nil, 500, false},
+	{"502 page", reads(AnswerText("502 Bad Gateway", "Content-Type: text/html\r\n", "<h1>Bad gateway</h1>")), nil, 502, false},
+	{"504", reads(AnswerText("504 Gateway Timeout", "", "")), nil, 504, false},
+	{"408", reads(AnswerText("408 Request Timeout", "", "")), nil, 408, false},
+	{"created, empty body", reads(AnswerText("201 Created", jsonType, "")), nil, 201, false},
+	{"created, only a Location", reads(AnswerText("201 Created", "Location: /things/7\r\n", "")), nil, 201, false},
+	{"accepted, not done", reads(AnswerText("202 Accepted", "", "")), nil, 202, false},
+	{"no content", reads("HTTP/1.1 204 No Content\r\n\r\n"), nil, 204, false},
+	{"200 with an error", reads(AnswerText("200 OK", jsonType, `{"ok":false,"error":"x"}`)), nil, 200, false},
+	{"200 false", reads(AnswerText("200 OK", jsonType, `false`)), nil, 200, false},
+	{"200 null", reads(AnswerText("200 OK", jsonType, `null`)), nil, 200, false},
+	{"200 login page", reads(AnswerText("200 OK", "Content-Type: text/html\r\n", "<h1>Sign in</h1>")), nil, 200, false},
+	{"200 partly", reads(AnswerText("200 OK", jsonType, `{"messages":[{"status":"0"},{"status":"9"}]}`)), nil, 200, false},
+	{"200 data null", reads(AnswerText("200 OK", jsonType, `{"data":null,"errors":[{"message":"x"}]}`)), nil, 200, false},
+	{"200 empty id", reads(AnswerText("200 OK", jsonType, `{"id":"","object":"invoice"}`)), nil, 200, false},
+	{"200 id is an object", reads(AnswerText("201 Created", jsonType, `{"id":{"a":1}}`)), nil, 201, false},
+	{"207", reads(AnswerText("207 Multi-Status", jsonType, `{"id":"x"}`)), nil, 207, false},
 }, redirects...)
 
 // redirects answer with a tempting body: what follows a redirect, or reads it as an
@@ -131,7 +132,7 @@ var redirects = func() []WireFault {
 					}
 					p.Say(AnswerText(fmt.Sprint(status, " Moved"), headers, body))
 				}
-			}, []string{"redirect"}, status})
+			}, []string{"redirect"}, status, false})
 		}
 	}
 	return out
@@ -140,6 +141,9 @@ var redirects = func() []WireFault {
 // RunWire lets one exchange go wrong and checks what is said about it.
 func RunWire(t *testing.T, h Harness, w WireFault, encrypted bool) {
 	t.Helper()
+	if w.Stalls {
+		h = h.Impatient()
+	}
 	s := StartServer(t, encrypted, w.Play)
 	base := h.at(s.Addr, encrypted)
 	o := h.Order(t, base)
@@ -201,9 +205,6 @@ func runUnsent(t *testing.T, h Harness) {
 		cases = append(cases, unsent{"TLS fails", "https://" + gone.Addr, nil, true, outbound.CodeTLS})
 	}
 	for _, c := range cases {
-		if h.smtp() && c.code == "" {
-			continue // SMTP has no rules to look up
-		}
 		o := h.Order(t, c.base)
 		if c.edit != nil {
 			c.edit(&o)
