@@ -1,0 +1,104 @@
+package jobs
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"holdpoint/store"
+
+	"github.com/riverqueue/river"
+)
+
+// window and windows bound what one sweep reads.
+const (
+	window  = 500
+	windows = 4
+)
+
+// sweepAll runs until the worker stops. Every process sweeps: what a sweep writes is
+// guarded, so two at once do no harm, and none has to wait until a leader that was
+// killed is missed (docs/decisions/0003).
+func (w *Worker) sweepAll() {
+	var from store.DueCursor
+	for {
+		pause := w.cfg.Sweep*9/10 + rand.N(w.cfg.Sweep/5+1)
+		select {
+		case <-w.stopping.Done():
+			return
+		case <-time.After(pause):
+		}
+		ctx, cancel := context.WithTimeout(w.stopping, time.Minute)
+		w.sweepLeases(ctx)
+		from = w.sweepDue(ctx, from)
+		cancel()
+	}
+}
+
+// sweepLeases ends attempts whose lease has run out.
+func (w *Worker) sweepLeases(ctx context.Context) {
+	n, err := w.store.SweepLeases(ctx, store.System("job"))
+	w.swept("lease", n, err)
+}
+
+// sweepDue wakes what is due and may have lost its wake-up: a worker died with it, or
+// it was planned for later.
+func (w *Worker) sweepDue(ctx context.Context, from store.DueCursor) store.DueCursor {
+	for range windows {
+		due, next, err := w.store.DueOperations(ctx, from, window, w.cfg.Sweep)
+		n := 0
+		if err == nil {
+			n, err = w.store.InsertWakes(ctx, due, nil)
+		}
+		w.swept("attempt", n, err)
+		if from = next; err != nil || from == (store.DueCursor{}) {
+			break
+		}
+	}
+	ids, err := w.store.DueLookups(ctx, window)
+	n := 0
+	if err == nil {
+		n, err = w.store.InsertWakes(ctx, nil, ids)
+	}
+	w.swept("lookup", n, err)
+	return from
+}
+
+func (w *Worker) swept(what string, n int, err error) {
+	w.metrics.swept.WithLabelValues(what).Add(float64(n))
+	if n > 0 {
+		w.log.Info("swept", "kind", what, "count", n)
+	}
+	if err != nil && w.stopping.Err() == nil {
+		w.metrics.sweepFailures.WithLabelValues(what).Inc()
+		w.log.Warn("sweep failed; it is tried again", "kind", what, "error", err)
+	}
+}
+
+const queueHousekeep = "housekeeping"
+
+// housekeepArgs wakes the one process that clears expired sessions.
+type housekeepArgs struct{}
+
+// Kind names the job.
+func (housekeepArgs) Kind() string { return "housekeep" }
+
+func housekeeping() []*river.PeriodicJob {
+	make := func() (river.JobArgs, *river.InsertOpts) {
+		return housekeepArgs{}, &river.InsertOpts{Queue: queueHousekeep, MaxAttempts: 1}
+	}
+	return []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(10*time.Minute), make, &river.PeriodicJobOpts{RunOnStart: true})}
+}
+
+type housekeepWorker struct {
+	river.WorkerDefaults[housekeepArgs]
+	w *Worker
+}
+
+// Work removes what can no longer be used.
+func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs]) error {
+	if err := h.w.store.DeleteExpired(ctx); err != nil {
+		h.w.swept("expired", 0, err)
+	}
+	return nil
+}
