@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"holdpoint/connector"
+	"holdpoint/operation"
 	"holdpoint/operation/definition"
 )
 
@@ -49,5 +50,28 @@ func TestDemoProfiles(t *testing.T) {
 			t.Parallel()
 			Run(t, h)
 		})
+	}
+}
+
+// A coupon's own code finds it again; whose it is, its metadata says.
+func TestDemoCouponIsFoundAgain(t *testing.T) {
+	t.Parallel()
+	h := demo(t, "billing", "create_coupon", map[string]any{"code": "SPRING-10", "percent_off": 10, "name": "Spring"})
+	box := StartSandbox(t)
+	c := h.Connect(t, box.URL, nil)
+	o := h.Order(t, box.URL)
+	box.Fault(t, Fault{Destination: "billing", Fault: "drop_after_execute"})
+	if r := send(t, box, h, c, o); r.Outcome != unknown {
+		t.Fatalf("%+v", r)
+	}
+	if f := ask(c, o); f.Result != operation.LookupOne || f.ID != "SPRING-10" {
+		t.Errorf("lookup of our coupon: %+v", f)
+	}
+	other := h.Order(t, box.URL)
+	if r := send(t, box, h, c, other); r.Outcome != unknown || !r.Lookup {
+		t.Errorf("same code again: %+v", r)
+	}
+	if f := ask(c, other); f.Result != operation.LookupMismatch {
+		t.Errorf("someone else's coupon: %+v", f)
 	}
 }
