@@ -207,7 +207,8 @@ func permitProtected(f Facts, now time.Time) (Permission, *Refusal) {
 // protectedAtAll checks what no waiting can change: whether a repeat of the unsettled
 // attempts is protected.
 func protectedAtAll(f Facts) *Refusal {
-	if !f.Protection.Key || !f.Protection.Proven || f.Key == "" || f.KeyAnswered {
+	if !f.Protection.Key || !f.Protection.Proven || f.Key == "" || f.KeyAnswered ||
+		(f.Protection.Overwrites && !f.Protection.HasLookup) {
 		return Refuse(CodeUnprotected).By(reviewer(f))
 	}
 	for _, u := range f.Unsettled {

@@ -54,13 +54,12 @@ func MissingAnswers(answers []Answer, extra []ChecklistItem) []ChecklistItem {
 func fresh(f Facts, answers []Answer, extra []ChecklistItem) []Answer {
 	var keep []Answer
 	for _, a := range answers {
-		from := f.lastDispatch()
-		if a.Item == CheckDestination || slices.Contains(extra, a.Item) {
-			from = later(from, f.quietAt())
+		sent := f.lastDispatch()
+		searched := a.Item == CheckDestination || slices.Contains(extra, a.Item)
+		if (!sent.IsZero() && !a.At.After(sent)) || (searched && a.At.Before(f.quietAt())) {
+			continue
 		}
-		if !a.At.Before(from) {
-			keep = append(keep, a)
-		}
+		keep = append(keep, a)
 	}
 	return keep
 }

@@ -126,7 +126,11 @@ func nextLookup(f Facts, p RetryPolicy, now time.Time) time.Time {
 		at = now.Add(max(p.Wait(f.Misses, 0), 500*time.Millisecond))
 	}
 	for _, u := range f.Unsettled {
-		at = later(at, u.DispatchedAt.Add(f.Protection.LookupLag))
+		sent := u.DispatchedAt
+		if f.Protection.Overwrites {
+			sent = u.lastSend() // only a later miss permits the repeat
+		}
+		at = later(at, sent.Add(f.Protection.LookupLag))
 	}
 	return at
 }
@@ -192,8 +196,8 @@ func AfterLookup(f Facts, l LookupFinding, p RetryPolicy, now time.Time) After {
 		return After{LookupAt: nextLookup(f, p, now), RetryAt: f.RetryAt, KeyAnswered: f.KeyAnswered}
 	}
 	a := PlanUnknown(f, p, now, 0)
-	if f.RetryAt.After(now) && f.RetryAt.Before(a.RetryAt) {
-		a.RetryAt = f.RetryAt // looking again never pushes the repeat away
+	if !f.RetryAt.IsZero() && f.RetryAt.Before(a.RetryAt) {
+		a.RetryAt = f.RetryAt // looking again never pushes the repeat away, nor one that is due
 	}
 	return a
 }
