@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// RunPage is one run with its stages, event and deliveries.
+type RunPage struct {
+	ID          operation.RunID
+	Flow        *definition.Flow
+	FlowVersion int
+	State       operation.RunState
+	Held        bool
+	Label       string
+	InputsText  string
+	CreatedAt   time.Time
+	Now         time.Time
+	Operations  []OperationSummary // in the order of stages, replacements after originals
+	Waived      map[string]WaiverRow
+	Events      []EventRow
+	Deliveries  []DeliveryRow
+	History     []HistoryRow
+	ChainOK     bool
+	People      map[string]string
+	EarlierOpen map[operation.ID][]string // which earlier stages an operation waits for
+}
+
+// WaiverRow is the owner's "go on without it".
+type WaiverRow struct {
+	Stage  string    `db:"stage"`
+	Reason string    `db:"reason"`
+	By     string    `db:"waived_by"`
+	At     time.Time `db:"waived_at"`
+}
+
+// EventRow is one business fact.
+type EventRow struct {
+	ID         operation.EventID `db:"id"`
+	Source     string            `db:"source"`
+	Account    string            `db:"account"`
+	Topic      string            `db:"topic"`
+	Key        string            `db:"event_key"`
+	EventTime  time.Time         `db:"event_time"`
+	ReceivedAt time.Time         `db:"received_at"`
+}
+
+// FindRun reads one run. A run of a flow that the viewer has no role for is not found.
+func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (*RunPage, error) {
+	v, err := s.FindViewer(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	p := &RunPage{}
+	err = s.snapshot(ctx, func(t *tx) error {
+		*p = RunPage{ID: id, Waived: map[string]WaiverRow{}, People: map[string]string{}, EarlierOpen: map[operation.ID][]string{}}
+		var row struct {
+			Flow    string    `db:"flow"`
+			Version int       `db:"flow_version"`
+			State   string    `db:"state"`
+			Held    bool      `db:"held"`
+			Label   string    `db:"label"`
+			Inputs  string    `db:"inputs"`
+			Seq     int64     `db:"chain_seq"`
+			Hash    []byte    `db:"chain_hash"`
+			Created time.Time `db:"created_at"`
+			Now     time.Time `db:"now"`
+		}
+		if err := t.get(&row, `SELECT flow, flow_version, state, held, label, inputs, chain_seq, chain_hash, created_at, clock_timestamp() AS now FROM runs WHERE id = $1`, string(id)); err != nil {
+			return err
+		}
+		if !v.Sees(row.Flow, "") && !v.Token {
+			return ErrNotFound
+		}
+		p.FlowVersion, p.State, p.Held, p.Label, p.InputsText, p.CreatedAt, p.Now = row.Version, operation.RunState(row.State), row.Held, row.Label, row.Inputs, row.Created, row.Now
+		if p.Flow, err = s.flowVersion(ctx, row.Flow, row.Version); err != nil {
+			return err
+		}
+		if err := p.readOperations(t); err != nil {
+			return err
+		}
+		if p.History, err = t.history(operation.SubjectRun, string(id)); err != nil {
+			return err
+		}
+		p.ChainOK = chainBreak(p.History) == 0 && headFits(p.History, row.Seq, row.Hash)
+		return p.readEvents(t)
+	})
+	return p, err
+}
+
+func (p *RunPage) readOperations(t *tx) error {
+	var rows []opRow
+	if err := t.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 ORDER BY o.stage_no, o.item_key, o.replacement`, string(p.ID)); err != nil {
+		return err
+	}
+	var waived []WaiverRow
+	if err := t.list(&waived, `SELECT stage, reason, waived_by, waived_at FROM stage_waivers WHERE run_id = $1`, string(p.ID)); err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	ids := map[string]bool{}
+	for _, w := range waived {
+		p.Waived[w.Stage], gone[w.Stage], ids[w.By] = w, true, true
+	}
+	var stages []stageRow
+	for i := range rows {
+		stages = append(stages, rowOf(&rows[i], gone))
+		ids[string(rows[i].NextUser)] = true
+	}
+	for i := range rows {
+		p.Operations = append(p.Operations, OperationSummary{rows[i]})
+		p.EarlierOpen[rows[i].ID] = earlierOpen(p.Flow, &rows[i], stages)
+	}
+	return t.names(ids, p.People)
+}
+
+func (p *RunPage) readEvents(t *tx) error {
+	if err := t.list(&p.Events, `SELECT e.id, e.source, e.account, e.topic, e.event_key, e.event_time, e.received_at FROM event_runs x JOIN events e ON e.id = x.event_id
+		WHERE x.run_id = $1 ORDER BY e.received_at`, string(p.ID)); err != nil {
+		return err
+	}
+	return t.list(&p.Deliveries, `SELECT `+deliveryColumns+` FROM event_runs x JOIN deliveries d ON d.event_id = x.event_id LEFT JOIN events e ON e.id = d.event_id
+		WHERE x.run_id = $1 ORDER BY d.received_at`, string(p.ID))
+}

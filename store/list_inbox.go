@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"sort"
+	"time"
+
+	"holdpoint/operation"
+
+	"github.com/lib/pq"
+)
+
+// Inbox is what waits for one person.
+type Inbox struct {
+	Now       time.Time
+	Rows      []InboxRow // overdue first, then by due time
+	Unknown   int        // more outcomes are unknown but still being looked up
+	NextCheck time.Time
+	Others    int  // operations that wait for other people
+	Cut       bool // there are more rows than were read
+}
+
+// InboxRow is one decision that the person may take.
+type InboxRow struct {
+	OperationSummary
+	FlowTitle, StageTitle, DestinationTitle map[string]string // by language
+	Given, Required                         int               // approvals on the current version
+	Late                                    bool
+}
+
+// inboxLimit bounds one page of the inbox.
+const inboxLimit = 200
+
+// ListInbox lists the decisions that this person may take now: those whose role they
+// hold for the flow (or that name them), without those that they may not take because
+// they are a party.
+func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
+	v, err := s.FindViewer(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	in := &Inbox{}
+	if !v.Active {
+		return in, nil
+	}
+	err = s.snapshot(ctx, func(t *tx) error {
+		if err := t.get(&in.Now, `SELECT clock_timestamp()`); err != nil {
+			return err
+		}
+		var rows []struct {
+			opRow
+			Given    int  `db:"given"`
+			Required int  `db:"required"`
+			Mine     bool `db:"mine"`
+			Party    bool `db:"party"`
+		}
+		roles, flows := v.rolePairs()
+		if err := t.list(&rows, `SELECT `+opColumns+`,
+			COALESCE((SELECT count(DISTINCT a.user_id) FROM approvals a WHERE a.version_id = o.version_id AND a.decision = 'approve' AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END), 0) AS given,
+			COALESCE((SELECT (s.policy::json->>'required')::int FROM submissions s WHERE s.version_id = o.version_id), 0) AS required,
+			EXISTS (SELECT 1 FROM approvals a WHERE a.version_id = o.version_id AND a.user_id = $3 AND a.decision = 'approve' AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END) AND o.state IN ('pending_approval', 'reexecution_requested') AS mine,
+			o.state = 'reexecution_requested' AND EXISTS (SELECT 1 FROM reexecution_requests q WHERE q.operation_id = o.id AND q.requested_by = $3)
+			OR o.state = 'pending_approval' AND EXISTS (SELECT 1 FROM content_versions cv WHERE cv.operation_id = o.id AND (cv.author_id = $3 OR cv.prompted_by = $3))
+				AND COALESCE((SELECT (s.policy::json->>'separate_author')::boolean FROM submissions s WHERE s.version_id = o.version_id), false) AS party
+			FROM operations o JOIN unnest($1::text[], $2::text[]) AS r(role, flow) ON o.next_role = r.role AND (r.flow = '' OR r.flow = o.flow)
+			WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3)
+			ORDER BY o.next_at, o.id LIMIT 201`, pq.Array(roles), pq.Array(flows), viewer.ID); err != nil {
+			return err
+		}
+		in.Cut = len(rows) > inboxLimit
+		seen := map[operation.ID]bool{}
+		for _, r := range rows {
+			if r.Party || r.Mine || seen[r.ID] || len(in.Rows) == inboxLimit {
+				continue
+			}
+			seen[r.ID] = true
+			row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Given: r.Given, Required: r.Required}
+			row.Late = row.Overdue(in.Now)
+			if err := s.titles(ctx, &row); err != nil {
+				return err
+			}
+			in.Rows = append(in.Rows, row)
+		}
+		return t.inboxRest(in, v)
+	})
+	sort.SliceStable(in.Rows, func(i, j int) bool { return in.Rows[i].Late && !in.Rows[j].Late })
+	return in, err
+}
+
+func (v Viewer) rolePairs() (roles, flows []string) {
+	for flow, rs := range v.Flows {
+		for _, r := range rs {
+			roles, flows = append(roles, string(r)), append(flows, flow)
+		}
+	}
+	return roles, flows
+}
+
+// inboxRest counts what does not wait for this person.
+func (t *tx) inboxRest(in *Inbox, v Viewer) error {
+	all, flows := v.seenFlows()
+	var row struct {
+		Unknown int        `db:"unknown"`
+		Next    *time.Time `db:"next"`
+		Human   int        `db:"human"`
+	}
+	err := t.get(&row, `SELECT count(*) FILTER (WHERE state = 'unknown') AS unknown, min(next_at) FILTER (WHERE state = 'unknown') AS next,
+		count(*) FILTER (WHERE next_kind <> '' AND NOT next_system AND state <> 'waiting') AS human
+		FROM operations WHERE state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND ($1 OR flow = ANY($2))`, all, pq.Array(flows))
+	in.Unknown, in.NextCheck, in.Others = row.Unknown, timeOf(row.Next), max(row.Human-len(in.Rows), 0)
+	return err
+}
+
+// titles fills the names that people know flow, stage and destination by.
+func (s *Store) titles(ctx context.Context, r *InboxRow) error {
+	f, err := s.flowVersion(ctx, r.Flow, r.FlowVersion)
+	if err != nil {
+		return err
+	}
+	r.FlowTitle = f.Title
+	if st, ok := stageOf(f, r.Stage); ok {
+		r.StageTitle = st.Title
+	}
+	p, _, err := s.Profile(ctx, r.Destination)
+	if err == nil {
+		r.DestinationTitle = p.Title
+	}
+	return err
+}

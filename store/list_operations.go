@@ -1,0 +1,180 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+)
+
+// OperationFilter narrows the list of operations. Empty fields do not narrow.
+type OperationFilter struct {
+	State       operation.State
+	Open        bool // every state that is not closed
+	Flow        string
+	Destination string
+	Responsible operation.Role
+	Overdue     bool
+	Duplicate   bool
+	Search      string // operation ID, event key, target reference, destination key, exactly
+	Cursor      string // of OperationList.Next or Prev
+	Limit       int    // 0 = 50
+}
+
+// OperationList is one page of operations, newest first.
+type OperationList struct {
+	Now                 time.Time
+	Rows                []InboxRow
+	Next, Prev          string   // cursors, "" = none
+	Flows, Destinations []string // that the viewer may filter by
+}
+
+type cursor struct {
+	At   time.Time
+	ID   operation.ID
+	Back bool
+}
+
+func (c cursor) encode() string {
+	b, _ := json.Marshal(c)
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func decodeCursor(s string) (c cursor, ok bool) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if s == "" || err != nil || json.Unmarshal(b, &c) != nil {
+		return cursor{}, false
+	}
+	return c, true
+}
+
+// ListOperations lists what the viewer may see, by keyset: no OFFSET, no counting.
+func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFilter) (*OperationList, error) {
+	v, err := s.FindViewer(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	limit := f.Limit
+	if limit <= 0 || limit > 500 {
+		limit = 50
+	}
+	q, args := f.query(v, limit)
+	out := &OperationList{}
+	var rows []opRow
+	err = s.read(ctx, func(db *sqlx.DB) error {
+		rows = nil
+		if err := db.GetContext(ctx, &out.Now, `SELECT clock_timestamp()`); err != nil {
+			return err
+		}
+		return db.SelectContext(ctx, &rows, q, args...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, paged := decodeCursor(f.Cursor)
+	more := len(rows) > limit
+	if more {
+		rows = rows[:limit]
+	}
+	if c.Back {
+		reverse(rows)
+	}
+	for _, r := range rows {
+		row := InboxRow{OperationSummary: OperationSummary{r}}
+		row.Late = row.Overdue(out.Now)
+		if err := s.titles(ctx, &row); err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	if n := len(rows); n > 0 {
+		if more || c.Back {
+			out.Next = cursor{At: rows[n-1].CreatedAt, ID: rows[n-1].ID}.encode()
+		}
+		if paged && (!c.Back || more) {
+			out.Prev = cursor{At: rows[0].CreatedAt, ID: rows[0].ID, Back: true}.encode()
+		}
+	}
+	return out, s.filterNames(ctx, v, out)
+}
+
+func reverse(r []opRow) {
+	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
+		r[i], r[j] = r[j], r[i]
+	}
+}
+
+func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
+	var where []string
+	var args []any
+	add := func(cond string, vals ...any) {
+		for _, x := range vals {
+			args = append(args, x)
+			cond = strings.Replace(cond, "?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		where = append(where, cond)
+	}
+	if all, flows := v.seenFlows(); !all {
+		add("o.flow = ANY(?)", pq.Array(flows))
+	}
+	if len(v.destinations) > 0 {
+		add("o.destination = ANY(?)", pq.Array(v.destinations))
+	}
+	if f.State != "" {
+		add("o.state = ?", string(f.State))
+	}
+	if f.Open {
+		where = append(where, "o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed')")
+	}
+	if f.Flow != "" {
+		add("o.flow = ?", f.Flow)
+	}
+	if f.Destination != "" {
+		add("o.destination = ?", f.Destination)
+	}
+	if f.Responsible != "" {
+		add("o.next_role = ? AND o.next_kind <> '' AND NOT o.next_system", string(f.Responsible))
+	}
+	if f.Overdue {
+		where = append(where, "o.next_kind <> '' AND NOT o.next_system AND o.next_at < clock_timestamp()")
+	}
+	if f.Duplicate {
+		where = append(where, "o.duplicate <> ''")
+	}
+	if x := strings.TrimSpace(f.Search); x != "" {
+		add(`(o.id = ? OR o.target_reference = ? OR o.id IN (SELECT t.operation_id FROM attempts t WHERE t.key = ?)
+			OR o.run_id IN (SELECT x.run_id FROM event_runs x JOIN events e ON e.id = x.event_id WHERE e.event_key = ?) OR o.run_id = ?)`, x, x, x, x, x)
+	}
+	order := "DESC"
+	if c, ok := decodeCursor(f.Cursor); ok {
+		cmp := "<"
+		if c.Back {
+			cmp, order = ">", "ASC"
+		}
+		add("(o.created_at, o.id) "+cmp+" (?, ?)", c.At, string(c.ID))
+	}
+	q := `SELECT ` + opColumns + ` FROM operations o`
+	if len(where) > 0 {
+		q += " WHERE " + strings.Join(where, " AND ")
+	}
+	return q + fmt.Sprintf(" ORDER BY o.created_at %s, o.id %s LIMIT %d", order, order, limit+1), args
+}
+
+// filterNames lists the flows and destinations that the viewer may filter by.
+func (s *Store) filterNames(ctx context.Context, v Viewer, out *OperationList) error {
+	return s.read(ctx, func(db *sqlx.DB) error {
+		out.Flows, out.Destinations = nil, nil
+		all, flows := v.seenFlows()
+		if err := db.SelectContext(ctx, &out.Flows, `SELECT name FROM flows WHERE $1 OR name = ANY($2) ORDER BY name`, all, pq.Array(flows)); err != nil {
+			return err
+		}
+		return db.SelectContext(ctx, &out.Destinations, `SELECT name FROM destinations ORDER BY name`)
+	})
+}

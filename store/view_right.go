@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Viewer is a person (or token) as they stand now, for reading. Decisions read their
+// rights again inside the transaction.
+type Viewer struct {
+	operation.Person
+	Name  string
+	Flows map[string][]operation.Role // roles by flow; "" = every flow
+	Token bool
+	// allowed flows and destinations of a token, empty = all
+	flows, destinations []string
+}
+
+// FindViewer reads who looks.
+func (s *Store) FindViewer(ctx context.Context, a Actor) (Viewer, error) {
+	v := Viewer{Flows: map[string][]operation.Role{}, Name: a.Name}
+	if a.Kind != operation.ActorPerson {
+		v.Token, v.flows, v.destinations = true, a.Flows, a.Destinations
+		return v, nil
+	}
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		if err := q.GetContext(ctx, &v.Person.Email, `SELECT email FROM users WHERE id = $1`, a.ID); err != nil {
+			return err
+		}
+		var rows []struct {
+			Role   operation.Role `db:"role"`
+			Flow   string         `db:"flow"`
+			Active bool           `db:"active"`
+			Name   string         `db:"name"`
+		}
+		if err := q.SelectContext(ctx, &rows, `SELECT r.role, r.flow, u.active, u.name FROM user_roles r JOIN users u ON u.id = r.user_id WHERE u.id = $1`, a.ID); err != nil {
+			return err
+		}
+		v.Person.ID = operation.UserID(a.ID)
+		for _, r := range rows {
+			v.Active, v.Name = r.Active, r.Name
+			v.Flows[r.Flow] = append(v.Flows[r.Flow], r.Role)
+		}
+		return nil
+	})
+	v.Roles = v.Flows[""]
+	return v, err
+}
+
+// In gives the viewer as a person with the roles that they hold for one flow.
+func (v Viewer) In(flow string) operation.Person {
+	p := v.Person
+	p.Roles = slices.Concat(v.Flows[""], v.Flows[flow])
+	return p
+}
+
+// Sees reports whether the viewer may know of operations of this flow and destination.
+// Any role for the flow is enough to read it.
+func (v Viewer) Sees(flow, destination string) bool {
+	if v.Token {
+		return (len(v.flows) == 0 || slices.Contains(v.flows, flow)) && (len(v.destinations) == 0 || slices.Contains(v.destinations, destination))
+	}
+	return v.Active && len(v.Flows[""])+len(v.Flows[flow]) > 0
+}
+
+// seenFlows gives the flows for a WHERE clause: all = every flow.
+func (v Viewer) seenFlows() (all bool, flows []string) {
+	if v.Token {
+		return len(v.flows) == 0, v.flows
+	}
+	if !v.Active {
+		return false, nil
+	}
+	for f := range v.Flows {
+		flows = append(flows, f)
+	}
+	return len(v.Flows[""]) > 0, flows
+}
