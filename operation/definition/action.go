@@ -344,6 +344,17 @@ func (a *Action) NotStartedCodes() []string {
 	return codes
 }
 
+// Permanent reports whether the profile says of a code of not_started that a repeat
+// will not change it.
+func (a *Action) Permanent(code string) bool {
+	for _, o := range a.outcomes {
+		if o.kind == "not_started" && o.code == code && code != "" {
+			return o.permanent
+		}
+	}
+	return false
+}
+
 // CheckContent names the parts of a content that are missing or do not fit the
 // action's schema, by dotted path, sorted.
 func (a *Action) CheckContent(content map[string]any) (wrong []string, err error) {
