@@ -166,7 +166,11 @@ func (d *document) mapping(values []*ast.MappingValueNode, path string, depth in
 		case *ast.IntegerNode:
 			key = k.GetToken().Value
 		default:
-			p.add(path, "a key must be plain text")
+			odd := join(path, v.Key.String())
+			if t := v.Key.GetToken(); t != nil && t.Position != nil {
+				d.lines[odd] = t.Position.Line
+			}
+			p.add(odd, "a key must be plain text")
 			continue
 		}
 		field := join(path, key)

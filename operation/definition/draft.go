@@ -56,12 +56,11 @@ func (f *Flow) Key(ev EventData) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("run_key: %w", err)
 	}
-	for _, p := range ps {
-		if p.value && strings.TrimSpace(p.text) == "" {
-			return "", errors.New("run_key: an expression gives an empty text")
-		}
+	key, err := keyPieces(ps)
+	if err != nil {
+		return "", fmt.Errorf("run_key: %w", err)
 	}
-	return joinPieces(ps), nil
+	return key, nil
 }
 
 // TakeInputs gives the inputs that an event brings: the flow's `take` rules, or by

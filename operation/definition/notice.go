@@ -211,12 +211,11 @@ func keyText(field string, t template, vars map[string]any) (string, error) {
 	if err != nil {
 		return "", &KeyError{field, err.Error()}
 	}
-	for _, p := range ps {
-		if p.value && strings.TrimSpace(p.text) == "" {
-			return "", &KeyError{field, "an expression gives an empty text"}
-		}
+	text, err := keyPieces(ps)
+	if err != nil {
+		return "", &KeyError{field, err.Error()}
 	}
-	return scalarKey(field, joinPieces(ps))
+	return scalarKey(field, text)
 }
 
 // maxKey is the longest key of a source, in bytes.

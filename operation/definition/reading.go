@@ -15,6 +15,8 @@ func (a *Action) Reading() string {
 	say := func(format string, args ...any) { s = append(s, fmt.Sprintf(format, args...)) }
 	say("One %s at %s (account %s, %s).", strings.ReplaceAll(a.Effect, "_", " "), a.profile.Title.In("en"), a.profile.Account, a.profile.Environment)
 	switch {
+	case a.reference != nil && !a.reference.fromAnswer():
+		say("It is confirmed by an answer that fits the profile; the destination gives no reference, ours stands for it.")
 	case a.reference != nil:
 		say("It is confirmed only by an answer that fits the profile and names the destination's own reference.")
 	default:
@@ -101,4 +103,11 @@ func words(d time.Duration) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// fromAnswer reports whether the target reference is taken from the answer.
+func (rf *reference) fromAnswer() bool {
+	from := false
+	rf.id.each(func(e *expr) { from = from || e.names["body"] || e.names["header"] })
+	return from
 }

@@ -29,6 +29,7 @@ type template interface {
 type piece struct {
 	text  string
 	value bool // it came from an expression
+	truth bool // that gave true or false
 }
 
 type literal struct{ v any }
@@ -159,7 +160,8 @@ func (x single) pieces(vars map[string]any) ([]piece, error) {
 	if err != nil {
 		return nil, fmt.Errorf("${%s}: %w", x.e.text, err)
 	}
-	return []piece{{text: s, value: true}}, nil
+	_, truth := v.(bool)
+	return []piece{{text: s, value: true, truth: truth}}, nil
 }
 
 func (x single) place(vars cel.Activation) (string, error) {
@@ -190,6 +192,20 @@ func joinPieces(ps []piece) string {
 		b.WriteString(p.text)
 	}
 	return b.String()
+}
+
+// keyPieces joins the parts of a key. Every expression must give a text or a number
+// that is not blank: otherwise different things would share one key.
+func keyPieces(ps []piece) (string, error) {
+	for _, p := range ps {
+		switch {
+		case p.truth:
+			return "", errors.New("a truth value is no key")
+		case p.value && strings.TrimSpace(p.text) == "":
+			return "", errors.New("an expression gives an empty text")
+		}
+	}
+	return joinPieces(ps), nil
 }
 
 func (m mixed) pieces(vars map[string]any) ([]piece, error) {
