@@ -3,12 +3,70 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
 
 	"github.com/jmoiron/sqlx"
 )
+
+// FindSource gives the current definition of a source.
+func (s *Store) FindSource(ctx context.Context, name string) (*definition.Source, error) {
+	var row sourceRow
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT name, version, source FROM sources WHERE name = $1`, name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.parsedSource(row)
+}
+
+// ListSources gives the current definitions of all sources, by name.
+func (s *Store) ListSources(ctx context.Context) ([]*definition.Source, error) {
+	var rows []sourceRow
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.SelectContext(ctx, &rows, `SELECT name, version, source FROM sources ORDER BY name`)
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*definition.Source, 0, len(rows))
+	for _, r := range rows {
+		src, err := s.parsedSource(r)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, src)
+	}
+	return out, nil
+}
+
+type sourceRow struct {
+	Name    string `db:"name"`
+	Version int    `db:"version"`
+	Source  string `db:"source"`
+}
+
+// parsedSource keeps parsed sources by name and version; a version never changes.
+func (s *Store) parsedSource(r sourceRow) (*definition.Source, error) {
+	key := defKey(r.Name, r.Version)
+	s.defs.mu.RLock()
+	src := s.defs.sources[key]
+	s.defs.mu.RUnlock()
+	if src != nil {
+		return src, nil
+	}
+	src, err := definition.ParseSource(r.Name+".yaml", []byte(r.Source))
+	if err != nil {
+		return nil, fmt.Errorf("source %s version %d: %w", r.Name, r.Version, err)
+	}
+	s.defs.mu.Lock()
+	defer s.defs.mu.Unlock()
+	s.defs.sources[key] = src
+	return src, nil
+}
 
 // TriggeredFlows gives the flows that notifications of a source can start.
 func (s *Store) TriggeredFlows(ctx context.Context, source string) ([]*definition.Flow, error) {
