@@ -92,7 +92,7 @@ func (t *tx) mayPause(a Actor, p pausing, stop bool) error {
 }
 
 func reasonGiven(reason string) (string, error) {
-	reason = strings.TrimSpace(operation.Normalize(reason))
+	reason = strings.TrimSpace(storable(reason))
 	if reason == "" {
 		return "", operation.Refuse(operation.CodeReasonMissing)
 	}
@@ -199,7 +199,7 @@ func (t *tx) openPause(a Actor, kind operation.SubjectKind, id, reason string, n
 
 func (t *tx) closePause(a Actor, kind operation.SubjectKind, id, reason string, now time.Time) error {
 	_, err := t.exec(`UPDATE pauses SET resumed_by = $3, resumed_at = $4, resume_reason = $5 WHERE subject_kind = $1 AND subject_id = $2 AND resumed_at IS NULL`,
-		string(kind), id, a.ID, now, reason)
+		string(kind), id, a.ID, now, storable(reason))
 	return err
 }
 

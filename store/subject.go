@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -33,7 +34,7 @@ func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, actio
 	if err := t.get(&head, `SELECT chain_seq, chain_hash FROM `+place+` FOR UPDATE`, id); err != nil {
 		return err
 	}
-	e := newEntry(a, now, kind, id, action, reason, links...)
+	e := newEntry(a, now, kind, id, action, storable(reason), links...)
 	seq, hash := chain(&e, head.Seq, head.Hash)
 	if err := t.writeHistory([]operation.Entry{e}); err != nil {
 		return err
@@ -46,6 +47,11 @@ var setHead = map[operation.SubjectKind]string{
 	operation.SubjectFlow:        `UPDATE flows SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
 	operation.SubjectDestination: `UPDATE destinations SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
 	operation.SubjectSystem:      `UPDATE installation SET chain_seq = $2, chain_hash = $3 WHERE $1 = '` + systemSubject + `'`,
+}
+
+// storable takes out the one character that PostgreSQL stores in no text.
+func storable(s string) string {
+	return strings.ReplaceAll(operation.Normalize(s), "\x00", "\uFFFD")
 }
 
 // clock reads the database's clock.

@@ -56,7 +56,7 @@ const tokenColumns = `k.id, k.name, k.scopes, k.flows, k.destinations, k.created
 // AddToken makes a token and gives its secret, once. Only an admin or the command line
 // may; the token is void while the admin who made it is disabled.
 func (s *Store) AddToken(ctx context.Context, a Actor, n NewToken) (operation.TokenID, string, error) {
-	n.Name = strings.TrimSpace(operation.Normalize(n.Name))
+	n.Name = strings.TrimSpace(shown(n.Name, 200))
 	if n.Name == "" {
 		return "", "", &Invalid{Field: "name", Code: "name_missing"}
 	}

@@ -66,7 +66,7 @@ func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, 
 	if err != nil {
 		return PasswordLink{}, err
 	}
-	n.Name = strings.TrimSpace(operation.Normalize(n.Name))
+	n.Name = strings.TrimSpace(shown(n.Name, 200))
 	if n.Name == "" {
 		return PasswordLink{}, &Invalid{Field: "name", Code: "name_missing"}
 	}
