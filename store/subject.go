@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"holdpoint/operation"
 )
@@ -47,6 +48,17 @@ var setHead = map[operation.SubjectKind]string{
 	operation.SubjectFlow:        `UPDATE flows SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
 	operation.SubjectDestination: `UPDATE destinations SET chain_seq = $2, chain_hash = $3 WHERE name = $1`,
 	operation.SubjectSystem:      `UPDATE installation SET chain_seq = $2, chain_hash = $3 WHERE $1 = '` + systemSubject + `'`,
+}
+
+// shown is a key or a text as one line of a list: PostgreSQL stores no NUL, and the
+// default run key joins its parts with it.
+func shown(s string, n int) string {
+	return short(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, operation.Normalize(s)), n)
 }
 
 // storable takes out the one character that PostgreSQL stores in no text.
