@@ -190,6 +190,9 @@ func (a *Action) Render(content map[string]any, env Env, now time.Time) (operati
 	} else {
 		req, err = a.request.render(base, vars, a.protection)
 	}
+	if err == nil {
+		err = req.Check()
+	}
 	if err != nil {
 		return operation.Version{}, err
 	}

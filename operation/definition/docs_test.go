@@ -1,0 +1,36 @@
+package definition
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
+
+// TestDocs parses every example of the documentation.
+func TestDocs(t *testing.T) {
+	blocks := yamlBlock.FindAllStringSubmatch(string(read(t, "../../docs/formats.md")), -1)
+	kinds := map[string]int{}
+	for _, b := range blocks {
+		var err error
+		kind, _, _ := strings.Cut(b[1], ":")
+		kinds[kind]++
+		switch kind {
+		case "flow":
+			_, err = ParseFlow("formats.md", []byte(b[1]))
+		case "destination":
+			_, err = ParseProfile("formats.md", []byte(b[1]))
+		case "source":
+			_, err = ParseSource("formats.md", []byte(b[1]))
+		default:
+			t.Errorf("an example begins with %q", kind)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if kinds["flow"] != 1 || kinds["destination"] != 2 || kinds["source"] != 1 {
+		t.Errorf("examples: %v", kinds)
+	}
+}
