@@ -250,6 +250,11 @@ func (r rawLookup) compile(a *Action, path string, p *problems) *lookup {
 	if m := r.Request.Method; m != "GET" && m != "POST" {
 		p.add(join(path, "request.method"), "a lookup only reads: GET, or POST for a search")
 	}
+	for _, name := range l.request.holes() {
+		if _, ok := operation.HoleStage(name); ok {
+			p.add(join(path, "request"), "a lookup has the holes {operation_id} and {key} only")
+		}
+	}
 	a.Authoritative = r.Authoritative
 	l.by = l.ownReference()
 	if l.by != "" {

@@ -84,6 +84,12 @@ func (l *lookup) read(f *operation.LookupFinding, vars map[string]any, status in
 	if !answered {
 		return nil
 	}
+	switch vars["body"].(type) {
+	case map[string]any, []any:
+	default:
+		// has() and .? are quietly false for text: a log-in page must not read as a miss.
+		return errors.New("the answer is neither a JSON object nor a list")
+	}
 	matches, err := l.matches(vars)
 	if err != nil {
 		return err
