@@ -67,3 +67,16 @@ var DeliveryReasons = []string{WhySignature, WhyUnknownSource, WhyMalformed, Why
 type Pager struct {
 	Prev, Next string
 }
+
+// deliveryIcon gives the shape for what was done with a delivery.
+func deliveryIcon(r DeliveryResult) string {
+	switch r {
+	case DeliveryRedelivery:
+		return "duplicate"
+	case DeliveryConflict:
+		return "warning"
+	case DeliveryRefused:
+		return "rejected"
+	}
+	return "tick"
+}

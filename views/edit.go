@@ -1,6 +1,10 @@
 package views
 
-import "holdpoint/operation"
+import (
+	"strings"
+
+	"holdpoint/operation"
+)
 
 // EditModel is the page that makes a new content version, or a replacement with
 // other content.
@@ -65,7 +69,7 @@ type EditField struct {
 	MaxLen   int    // 0 = no limit
 }
 
-// Name gives the field's name in the form.
+// FormName gives the field's name in the form.
 func (f EditField) FormName() string { return "content." + f.Path }
 
 // StaleModel is shown (409) when a decision was made on something that has changed
@@ -89,4 +93,19 @@ type StaleSide struct {
 	Revision int64
 	State    operation.State
 	Version  *VersionView // nil when there was no version
+}
+
+// id is the field's id on the page.
+func (f EditField) id() string { return "content-" + strings.ReplaceAll(f.Path, ".", "-") }
+
+// input gives what is needed to draw the field.
+func (f EditField) input(label, missing string) input {
+	i := input{name: f.FormName(), id: f.id(), label: label, hint: f.Hint, value: f.Value, maxLen: f.MaxLen, rows: 6, content: true}
+	if f.Kind == EditNumber {
+		i.kind, i.content = "number", false
+	}
+	if f.Missing && i.hint == "" {
+		i.hint = missing
+	}
+	return i
 }

@@ -47,3 +47,9 @@ func firstOf(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// historyWords are the actions of a history that are no operation.Event; each has a
+// key "action.<word>".
+var historyWords = []string{"create", "version", "approve", "request_changes", "withdraw", "dispatch", "lookup", "callback",
+	"evidence", "checklist", "confirm", "duplicate", "pause", "resume", "go_on", "replace", "adopt", "remedy", "overdue",
+	"late_report", "delivery"}

@@ -63,3 +63,13 @@ type SessionRow struct {
 	Seen    time.Time
 	Agent   string // browser, as it named itself
 }
+
+// optionsOf lists values as options, one selected; their labels come from the
+// catalogues.
+func optionsOf(selected string, values ...string) []Option {
+	list := make([]Option, 0, len(values))
+	for _, v := range values {
+		list = append(list, Option{Value: v, Selected: v == selected})
+	}
+	return list
+}

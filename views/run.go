@@ -84,3 +84,16 @@ type EventView struct {
 	Erased   bool
 	Conflict bool // the same identity came with another payload
 }
+
+// runIcon gives the shape of a run's state.
+func runIcon(s operation.RunState) string {
+	switch s {
+	case operation.RunBlocked:
+		return "stop"
+	case operation.RunCompleted:
+		return string(operation.Confirmed)
+	case operation.RunStopped:
+		return string(operation.Cancelled)
+	}
+	return string(operation.InProgress)
+}

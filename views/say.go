@@ -38,7 +38,7 @@ func (s Say) In(p *text.Printer) string {
 // RefusalText says a refusal in one or two sentences: why not, who can, what would
 // help. Times become the reader's, states and roles their words.
 func RefusalText(p *text.Printer, r *operation.Refusal) string {
-	args := []any{"Who", whoCan(p, r.Who)}
+	args := []any{"Who", whoCan(p, r)}
 	for _, name := range []string{"at", "state", "role", "stage", "limit", "item", "count", "was", "is", "attempt", "who"} {
 		args = append(args, refusalParam[name], refusalValue(p, name, r.Params[name]))
 	}
@@ -74,14 +74,20 @@ func refusalValue(p *text.Printer, name, v string) string {
 	return v
 }
 
-func whoCan(p *text.Printer, r operation.Responsible) string {
+// whoCan names who can help: as the refusal says, else the role it asks for, else
+// whoever the flow names.
+func whoCan(p *text.Printer, r *operation.Refusal) string {
+	role := r.Who.Role
+	if role == "" {
+		role = operation.Role(r.Params["role"])
+	}
 	switch {
-	case r.System:
+	case r.Who.System:
 		return p.T("who.system")
-	case r.Role != "":
-		return p.T("role." + string(r.Role))
-	case r.User != "":
+	case role.Valid():
+		return p.T("role." + string(role))
+	case r.Who.User != "":
 		return p.T("who.named")
 	}
-	return p.T("who.nobody")
+	return p.T("who.flow")
 }

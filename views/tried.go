@@ -107,3 +107,10 @@ func proofText(p *text.Printer, proof operation.Proof) string {
 	}
 	return p.T("proof.none")
 }
+
+// proofWords are the codes of proofs that the catalogues have a sentence for; others,
+// from a destination's profile, are shown as they are.
+var proofWords = []string{"refused_connection", "timeout", "reset", "lease_ended_after_dispatch",
+	"lease_ended_before_dispatch", "bad_request", "send_by_passed", "blocked_address", "dns", "tls", "not_connected",
+	"no_answer", "cut_body", "body_limit", "body_encoding", "bad_message", "credential_missing", "starttls_missing",
+	"auth_refused", "auth_without_tls", "recipient_refused", "refused_before_execution", "validation"}

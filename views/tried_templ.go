@@ -488,7 +488,7 @@ func outcomeRung(a AttemptView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if a.Proof.Detail != "" {
+		if a.Proof.Detail != "" && !text.Has("proof."+a.Proof.Code) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<span class=\"proof\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -1,0 +1,92 @@
+package viewstest
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views"
+)
+
+func closedPage(state operation.State) views.OperationModel {
+	m := taskPage(state, operation.DecideNothing, 0)
+	m.Head.Responsible = views.Who{}
+	m.Panel = views.Panel{Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
+	return m
+}
+
+func closedFixtures() []Fixture {
+	byDest := closedPage(operation.Confirmed)
+	byDest.Head.ConfirmedBy, byDest.Head.Delivery = views.ByDestination, views.DeliveryAccepted
+	byDest.Tried = views.Tried{Attempts: []views.AttemptView{attemptConfirmed(1, time.Hour)}, Used: 1, Max: 5}
+	byDest.Found.References = []views.Reference{{ID: "TSK-20931", URL: "https://northdesk.example/t/20931", Effect: "task", At: ago(time.Hour), By: views.SystemWho()}}
+	byDest.Approved.Version.Request.Resolved = true
+	byDest.Frame.Flash = []views.Flash{{Kind: views.FlashDone, Say: views.Sentence(views.FlashConfirmed, "Reference", "TSK-20931")}}
+
+	byPerson := closedPage(operation.Confirmed)
+	byPerson.Head.ConfirmedBy = views.ByPerson
+	settled := attemptUnknown(1, 20*time.Hour)
+	settled.SettledBy = views.SettledEffect
+	byPerson.Tried = views.Tried{Attempts: []views.AttemptView{settled}, Used: 1, Max: 5}
+	byPerson.Found.References = []views.Reference{{ID: "TSK-20931", Effect: "task", At: ago(time.Hour), By: opsOwner}}
+	byPerson.Found.Evidence = evidence()
+
+	double := closedPage(operation.Confirmed)
+	double.Head.ConfirmedBy, double.Head.Duplicate = views.ByPerson, views.DuplicateConfirmed
+	double.Head.Next, double.Head.Responsible, double.Head.Due = operation.DecideRemedy, opsOwner, in(20*time.Hour)
+	double.Panel.Yours, double.Panel.Remedy = true, reason("/operations/x/remedy")
+
+	rejected := closedPage(operation.Rejected)
+	rejected.Head.ReplacedBy = &views.Link{Label: "Call about the teapot, second draft", URL: "/operations/op_new"}
+	cancelled := closedPage(operation.Cancelled)
+	cancelled.History.Verified = false
+	notExecuted := closedPage(operation.NotExecuted)
+	notExecuted.Panel.Replace = &views.LinkAction{URL: "/operations/x/replace"}
+	none := attemptUnknown(1, 20*time.Hour)
+	none.SettledBy = views.SettledNoEffect
+	notExecuted.Tried = views.Tried{Attempts: []views.AttemptView{none}, Used: 1, Max: 5}
+	notExecuted.Head.Replaces = &views.Link{Label: "Call about the teapot, first draft", URL: "/operations/op_old"}
+	notExecuted.Approved.Version.Content = views.ContentView{Erased: true}
+	return []Fixture{
+		{"operation-confirmed", views.OperationPage(byDest)},
+		{"operation-confirmed-person", views.OperationPage(byPerson)},
+		{"operation-confirmed-duplicate", views.OperationPage(double)},
+		{"operation-rejected", views.OperationPage(rejected)},
+		{"operation-cancelled", views.OperationPage(cancelled)},
+		{"operation-not-executed", views.OperationPage(notExecuted)},
+	}
+}
+
+func editFixtures() []Fixture {
+	fields := []views.EditField{
+		{Path: "to", Name: "to", Value: "recipient-48297@buyer.example", ReadOnly: true},
+		{Path: "subject", Name: "subject", Kind: views.EditLine, Value: "About your late order 10519", MaxLen: 200},
+		{Path: "text", Name: "text", Kind: views.EditLong, Missing: true},
+		{Path: "lines.0.amount", Name: "amount", Kind: views.EditNumber, Value: "48"},
+		{Path: "urgent", Name: "urgent", Label: "Urgent", Kind: views.EditFlag, Value: "yes"},
+		{Path: "currency", Name: "currency", Kind: views.EditChoice, Options: []views.Option{{Value: "EUR", Label: "EUR", Selected: true}, {Value: "PLN", Label: "PLN"}}},
+	}
+	page := mailPage()
+	edit := views.EditModel{Frame: page.Frame, Head: page.Head, Stages: page.Stages,
+		Edit: views.EditForm{Form: form("/operations/x/edit"), Mode: views.EditVersion, Fields: fields, Lapses: 1, Submit: true}}
+	edit.Edit.Errors = map[string]views.Say{"content.text": views.Sentence(views.ErrorRequired)}
+	replace := edit
+	replace.Edit.Mode, replace.Edit.Dispatched, replace.Edit.Lapses = views.EditReplacement, 2, 0
+	barredEdit := edit
+	barredEdit.Edit = views.EditForm{Form: barred(operation.CodeAttemptsUnsettled), Mode: views.EditVersion}
+
+	old := mailVersion()
+	old.Number, old.Hash = 2, hashOne
+	stale := views.StaleModel{Frame: page.Frame, Head: page.Head, Seen: views.StaleSide{Revision: 8, State: operation.PendingApproval, Version: old},
+		Now: views.StaleSide{Revision: 9, State: operation.PendingApproval, Version: mailVersion()}, Diff: mailChanges(), Panel: page.Panel, Changes: page.History.Entries}
+	stale.Panel.Decide.Comment, stale.Panel.Decide.Decision = "Address checked against the order.", operation.Approve
+	moved := stale
+	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
+	moved.Now.State = operation.Cancelled
+	return []Fixture{
+		{"edit", views.EditPage(edit)},
+		{"edit-replacement", views.EditPage(replace)},
+		{"edit-barred", views.EditPage(barredEdit)},
+		{"stale", views.StalePage(stale)},
+		{"stale-moved", views.StalePage(moved)},
+	}
+}

@@ -1,0 +1,57 @@
+package viewstest
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views"
+)
+
+func listFixtures() []Fixture {
+	var rows []views.OperationRow
+	for i, s := range operation.States {
+		r := views.OperationRow{ID: opTask, URL: "/operations/" + string(opTask), State: s, Flow: "Campaign follow-up", Stage: "CRM task", Title: "Call about the damaged teapot, order 10482",
+			Destination: "Northdesk CRM", Attempts: i % 4, Changed: ago(time.Duration(i) * 7 * time.Hour)}
+		if !s.Closed() {
+			r.Next, r.Responsible, r.Due = operation.DecideReconcile, views.RoleWho(operation.RoleOpsOwner, i%2 == 0), in(time.Duration(i)*time.Hour)
+		}
+		rows = append(rows, r)
+	}
+	rows[3].Responsible, rows[3].Paused, rows[3].Next = views.SystemWho(), true, operation.DecideTake
+	rows[7].Overdue, rows[7].Due, rows[7].Duplicate = true, ago(42*time.Minute), views.DuplicateSuspected
+	rows[9].ConfirmedBy = views.ByPerson
+	filter := views.OperationsFilter{Q: "10482", States: views.StateOptions(operation.Review), Active: true, Duplicate: true,
+		Flows:        []views.Option{{Value: "campaign-follow-up", Label: "Campaign follow-up"}},
+		Destinations: []views.Option{{Value: "crm", Label: "Northdesk CRM"}},
+		Responsible:  []views.Option{{Value: "system", Label: "system"}}}
+	list := views.OperationsModel{Frame: frame(views.SectionOperations, "/operations"), Filter: filter, Rows: rows, MayAdopt: true,
+		Pager: views.Pager{Prev: "/operations?before=1", Next: "/operations?after=2"}}
+	none := list
+	none.Rows, none.Pager = nil, views.Pager{}
+	fresh := none
+	fresh.Filter = views.OperationsFilter{States: views.StateOptions("")}
+
+	var deliveries []views.DeliveryRow
+	for i, why := range views.DeliveryReasons {
+		deliveries = append(deliveries, views.DeliveryRow{ID: "dlv_x", At: ago(time.Duration(i) * time.Hour), Source: "shopify", Topic: "orders/create", Key: "d-9", EventKey: "e-9",
+			Result: views.DeliveryResults[i%len(views.DeliveryResults)], Why: why, Status: 401, Detail: "header X-Shopify-Hmac-Sha256"})
+	}
+	deliveries[0].Run = &views.Link{Label: "order 10482", URL: "/runs/run_1"}
+	var results []views.Option
+	for _, r := range views.DeliveryResults {
+		results = append(results, views.Option{Value: string(r), Selected: r == views.DeliveryRefused})
+	}
+	incoming := views.DeliveriesModel{Frame: frame(views.SectionDeliveries, "/deliveries"), Sources: []views.Option{{Value: "shopify", Label: "shopify"}}, Results: results, Rows: deliveries}
+	quiet := incoming
+	quiet.Rows = nil
+	adopt := views.AdoptModel{Frame: frame(views.SectionOperations, "/operations/adopt"), Form: form("/operations/adopt"),
+		Targets: []views.Option{{Value: "campaign-follow-up/crm-task", Label: "Campaign follow-up › CRM task"}}, Title: "Call about order 10001"}
+	adopt.Errors = map[string]views.Say{"happened_at": views.Sentence(views.ErrorInvalid), "evidence": views.Refused(operation.Refuse(operation.CodeEvidenceMissing))}
+	noAdopt := adopt
+	noAdopt.Form = barred(operation.CodeNotEntitled, "role", "ops_owner")
+	return []Fixture{
+		{"operations", views.OperationsPage(list)}, {"operations-no-match", views.OperationsPage(none)}, {"operations-none", views.OperationsPage(fresh)},
+		{"deliveries", views.DeliveriesPage(incoming)}, {"deliveries-none", views.DeliveriesPage(quiet)},
+		{"adopt", views.AdoptPage(adopt)}, {"adopt-barred", views.AdoptPage(noAdopt)},
+	}
+}

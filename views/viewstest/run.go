@@ -1,0 +1,41 @@
+package viewstest
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/views"
+)
+
+func runPage(state operation.RunState) views.RunModel {
+	return views.RunModel{Frame: frame(views.SectionOperations, "/runs/run_1"), ID: "run_01jrw3v9m7", Title: "order 10482",
+		Flow: views.Link{Label: "Campaign follow-up", URL: "/flows/campaign-follow-up"}, FlowVersion: 7, Key: hashTwo, State: state, StartedAt: ago(44 * time.Hour), Owner: lead,
+		Stages: []views.RunStage{
+			{Number: 1, Key: "crm-task", Title: "CRM task", Operation: opTask, URL: "/operations/" + string(opTask), State: operation.Confirmed, Mark: views.MarkKept, Destination: "Northdesk CRM",
+				Reference: &views.Reference{ID: "TSK-20931", URL: "https://northdesk.example/t/20931"}},
+			{Number: 2, Key: "email", Title: "Follow-up e-mail", Operation: opMail, URL: "/operations/" + string(opMail), State: operation.Ready, Mark: views.MarkNext, Version: 3, Destination: "Postrider Mail"},
+			{Number: 3, Key: "coupon", Title: "Goodwill coupon", Mark: views.MarkLater, Destination: "Couponry", Why: views.Refused(operation.Refuse(operation.CodeEarlierStage, "stage", "email"))},
+		},
+		Event:  views.EventView{ID: "evt_1", Source: "shopify-flow", Account: "aldermoor.myshopify.example", Topic: "campaign-request", Key: "b1946ac9-2492", At: ago(44 * time.Hour), Payload: `{"customer_ref":"48102"}`},
+		Inputs: []views.Field{{Name: "customer_ref", Value: "48102"}, {Name: "campaign", Value: "Spring returns"}},
+		Deliveries: []views.DeliveryRow{
+			{ID: "dlv_1", At: ago(44 * time.Hour), Source: "shopify-flow", Topic: "campaign-request", Key: "d-1", EventKey: "b1946ac9-2492", Result: views.DeliveryRecorded, Status: 200},
+			{ID: "dlv_2", At: ago(43 * time.Hour), Source: "shopify-flow", Topic: "campaign-request", Key: "d-2", EventKey: "b1946ac9-2492", Result: views.DeliveryRedelivery, Status: 200},
+		}}
+}
+
+func runFixtures() []Fixture {
+	open := runPage(operation.RunOpen)
+	open.Resume = &views.ResumeForm{Form: form("/runs/run_1/resume")}
+	blocked := runPage(operation.RunBlocked)
+	blocked.Stages[0].State, blocked.Stages[0].Mark, blocked.Stages[0].Reference = operation.NotExecuted, views.MarkBlocked, nil
+	blocked.Stages[0].GoOn = &views.GoOnForm{Form: form("/runs/run_1/go-on"), Stage: "CRM task"}
+	blocked.Resume = &views.ResumeForm{Form: barred(operation.CodeEarlierStage, "stage", "crm-task")}
+	blocked.Event.Conflict, blocked.Event.Payload, blocked.Missing = true, "", []string{"email"}
+	went := runPage(operation.RunCompleted)
+	went.Stages[0].WentOn = &views.Signature{Given: true, Who: lead, At: ago(time.Hour), Comment: "Called by hand."}
+	went.Stages[1].GoOn = &views.GoOnForm{Form: barred(operation.CodeNotEntitled), Stage: "Follow-up e-mail"}
+	went.Event.Erased = true
+	stopped := runPage(operation.RunStopped)
+	return []Fixture{{"run", views.RunPage(open)}, {"run-blocked", views.RunPage(blocked)}, {"run-completed", views.RunPage(went)}, {"run-stopped", views.RunPage(stopped)}}
+}
