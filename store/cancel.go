@@ -27,21 +27,15 @@ func (u *unit) cancel(reason string) error {
 	if err != nil {
 		return err
 	}
-	dispatched := false
-	if o.OpenAttempt != "" {
-		att, err := u.attempt(o.OpenAttempt)
-		if err != nil {
-			return err
-		}
-		dispatched = att.DispatchedAt != nil
+	dispatched, err := u.openDispatched()
+	if err != nil {
+		return err
 	}
 	if r := operation.MayCancel(f, dispatched); r != nil {
 		if operation.MayStop(f, dispatched) != nil {
 			return r
 		}
-		o.Stopped, o.RetryAt, o.replanned = true, nil, true
-		u.note(o, "no_further_attempt", reason)
-		return nil
+		return u.noFurtherAttempt(f, reason)
 	}
 	if o.OpenAttempt != "" {
 		if err := u.releaseClaim(reason); err != nil {

@@ -160,7 +160,9 @@ func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
 		h := sha256.Sum256([]byte(c.Body))
 		links := []string{"kind", c.Kind, "reference", c.Reference, "evidence_hash", hexOf(h[:])}
 		u.note(u.op, "callback", "", links...)
-		if c.Kind != "news" && u.op.State != operation.Confirmed {
+		// An effect tells of itself also when another one is confirmed already; news of a
+		// delivery may name the one effect in another way.
+		if c.Kind == "effect" || c.Kind != "news" && u.op.State != operation.Confirmed {
 			if err := u.effectFound("destination", c.Reference, c.URL, links...); err != nil {
 				return err
 			}

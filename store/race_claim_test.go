@@ -80,19 +80,18 @@ func TestRaceStopDispatch(t *testing.T) {
 
 // stop is one way in which a person keeps an operation from being sent.
 type stop struct {
-	press  func(r race) func() error
-	after  operation.State  // where it leaves an operation that was not sent
-	codes  []operation.Code // how a claim or dispatch is refused afterwards
-	late   []operation.Code // how the stop may be refused once it was sent; empty = it is accepted
-	resume func(r race)
+	press   func(r race) func() error
+	after   operation.State  // where it leaves an operation that was not sent
+	codes   []operation.Code // how a claim or dispatch is refused afterwards
+	forbids bool             // once it was sent, it means "no further attempt"
+	resume  func(r race)
 }
 
 func stops(f *storetest.Fixture) map[string]stop {
 	return map[string]stop{
 		"Withdraw": {
 			press: func(r race) func() error { return r.decide("lead", operation.Withdraw) },
-			after: operation.PendingApproval, codes: []operation.Code{operation.CodeNotApproved, operation.CodeStaleFence},
-			late: []operation.Code{operation.CodeDispatched},
+			after: operation.PendingApproval, codes: []operation.Code{operation.CodeNotApproved, operation.CodeStaleFence}, forbids: true,
 		},
 		"Cancel": {
 			press: func(r race) func() error {
@@ -107,7 +106,7 @@ func stops(f *storetest.Fixture) map[string]stop {
 					}
 				}
 			},
-			after: operation.Cancelled, codes: []operation.Code{operation.CodeClosed, operation.CodeStaleFence},
+			after: operation.Cancelled, codes: []operation.Code{operation.CodeClosed, operation.CodeStaleFence}, forbids: true,
 		},
 		"PauseOperation": {
 			press: func(r race) func() error {
@@ -143,7 +142,10 @@ func (r race) stopped(s stop, stopErr, sendErr error) {
 			r.t.Errorf("sent first: %d dispatched attempts, %s", r.sent(), r.state())
 		}
 		if stopErr != nil {
-			r.refused("the stop after the send", stopErr, s.late...)
+			r.t.Errorf("the stop after the send means that nothing follows: %v", stopErr)
+		}
+		if n := r.count(`operations WHERE id = $1 AND stopped`); s.forbids && n != 1 {
+			r.t.Errorf("sent first, and a further attempt is not forbidden")
 		}
 		r.refused("another claim", r.claim(), operation.CodeAttemptOpen)
 		return
