@@ -53,7 +53,7 @@ func (w *Worker) execute(ctx context.Context, id operation.ID, name string) erro
 			Proof: operation.Proof{Code: "destination_unusable", Phase: operation.PhaseBlocked, Detail: err.Error()}})
 		return nil
 	}
-	log.Info("request is sent", "action", d.Action, "number", d.Number, "kind", d.Kind)
+	log.Info("sending", "action", d.Action, "number", d.Number, "kind", d.Kind)
 	w.metrics.inFlight.WithLabelValues(d.Destination).Inc()
 	r := dest.conn.Act(w.hard, orderOf(d, before))
 	w.metrics.inFlight.WithLabelValues(d.Destination).Dec()

@@ -21,7 +21,7 @@ const (
 // killed is missed (docs/decisions/0003).
 func (w *Worker) sweepAll() {
 	var from store.DueCursor
-	for {
+	for n := 0; ; n++ {
 		pause := w.cfg.Sweep*9/10 + rand.N(w.cfg.Sweep/5+1)
 		select {
 		case <-w.stopping.Done():
@@ -31,8 +31,23 @@ func (w *Worker) sweepAll() {
 		ctx, cancel := context.WithTimeout(w.stopping, time.Minute)
 		w.sweepLeases(ctx)
 		from = w.sweepDue(ctx, from)
+		if n%expiryEvery == 0 {
+			w.sweepExpired(ctx)
+		}
 		cancel()
 	}
+}
+
+// expiryEvery is how many sweeps pass between two looks at expiry dates. The gate looks
+// at them at every claim; the sweep only brings them before people in time.
+const expiryEvery = 10
+
+// sweepExpired sends back what people must approve anew, and repairs what got stuck.
+func (w *Worker) sweepExpired(ctx context.Context) {
+	n, err := w.store.SweepExpired(ctx, store.System("job"))
+	w.swept("approval", n, err)
+	n, err = w.store.SweepStuck(ctx, store.System("job"))
+	w.swept("stuck", n, err)
 }
 
 // sweepLeases ends attempts whose lease has run out.
@@ -77,7 +92,7 @@ func (w *Worker) swept(what string, n int, err error) {
 
 const queueHousekeep = "housekeeping"
 
-// housekeepArgs wakes the one process that clears expired sessions.
+// housekeepArgs wakes the one process that removes expired sessions and sign-in counters.
 type housekeepArgs struct{}
 
 // Kind names the job.
@@ -97,8 +112,9 @@ type housekeepWorker struct {
 
 // Work removes what can no longer be used.
 func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs]) error {
-	if err := h.w.store.DeleteExpired(ctx); err != nil {
-		h.w.swept("expired", 0, err)
-	}
+	sessions, err := h.w.store.DeleteExpiredSessions(ctx)
+	h.w.swept("session", int(sessions), err)
+	counters, err := h.w.store.DeleteOldLoginCounters(ctx)
+	h.w.swept("sign_in_counter", int(counters), err)
 	return nil
 }

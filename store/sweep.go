@@ -96,21 +96,3 @@ func (s *Store) InsertWakes(ctx context.Context, attempts []Due, lookups []opera
 	})
 	return n, err
 }
-
-// DeleteExpired removes sessions, password links and sign-in counters that can no
-// longer be used. What happened with them stays in the history.
-func (s *Store) DeleteExpired(ctx context.Context) error {
-	return s.write(ctx, func(t *tx) error {
-		for _, q := range []string{
-			`DELETE FROM sessions WHERE expires_at < clock_timestamp() - interval '1 day'`,
-			`DELETE FROM sessions WHERE revoked_at < clock_timestamp() - interval '30 days'`,
-			`DELETE FROM password_links WHERE expires_at < clock_timestamp() - interval '30 days'`,
-			`DELETE FROM login_counters WHERE window_start < clock_timestamp() - interval '1 day'`,
-		} {
-			if _, err := t.exec(q); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
