@@ -72,7 +72,7 @@ func buildTransitions() []Transition {
 	add(EvCancel, Cancelled, append(append([]State{}, unsent...), InProgress)...)
 	add(EvClaim, InProgress, Ready, RetryScheduled, Unknown)
 	add(EvNotStarted, RetryScheduled, InProgress)
-	add(EvRefused, Review, InProgress, RetryScheduled)
+	add(EvRefused, Review, Ready, InProgress, RetryScheduled)
 	add(EvUnknown, Unknown, InProgress)
 	add(EvEffect, Confirmed, open...)
 	add(EvEscalate, Review, InProgress, Unknown)

@@ -38,14 +38,16 @@ func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
 	if ev, why := ExpiryDue(f, now); ev != "" {
 		return After{Events: []Event{ev}, Code: why.Code, LookupAt: lookupIfUnknown(f, p, now)}
 	}
+	unsent := f.State == Ready || f.State == RetryScheduled
 	switch {
 	case f.State == Unknown && f.OpenAttempt == "" && lasting(r.Code):
 		return PlanUnknown(f, p, now, 0)
-	case f.State == RetryScheduled && (r.Code == CodeAttemptLimit || r.Code == CodeAttemptsUnsettled):
-		return After{Events: []Event{EvRefused}, Code: r.Code}
-	case isReexecution(f) && (f.State == Ready || f.State == RetryScheduled) &&
-		(r.Code == CodeKeyExpired || r.Code == CodeAttemptsUnsettled):
+	case unsent && isReexecution(f) && lasting(r.Code):
 		return After{Events: []Event{EvRefuseReexecution}, Code: r.Code}
+	case unsent && !isReexecution(f) && r.Code == CodeAccountChanged:
+		return After{Events: []Event{EvEdit}, Code: r.Code} // only a new version can name the new account
+	case unsent && !isReexecution(f) && lasting(r.Code):
+		return After{Events: []Event{EvRefused}, Code: r.Code}
 	case r.Code == CodeEarlierStage:
 		if ev, ok := StageReopened(f); ok {
 			return After{Events: []Event{ev}, Code: r.Code}
@@ -54,7 +56,7 @@ func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
 	return After{RetryAt: f.RetryAt, LookupAt: f.LookupAt, KeyAnswered: f.KeyAnswered}
 }
 
-// lasting reports a refusal of a repeat out of unknown that waiting does not change.
+// lasting reports a refusal that waiting does not change.
 func lasting(c Code) bool {
 	switch c {
 	case CodeKeyExpired, CodeUnprotected, CodeAttemptLimit, CodeNotApproved, CodeApprovalExpired, CodeApproverNotEntitled,

@@ -29,6 +29,8 @@ type Facts struct {
 	LookupAt   time.Time          // when the next lookup is due; zero = none planned
 	Misses     int                // lookups since the last dispatch that did not find it
 
+	// LastDispatch is the newest dispatch of any attempt, settled or not; zero = none.
+	LastDispatch time.Time
 	// LastSend is the latest moment at which a request of any dispatched attempt may
 	// have left: its lease's end or, if earlier, the moment its worker reported. Zero
 	// = nothing was dispatched.
@@ -129,9 +131,9 @@ func (f Facts) lastSend() time.Time {
 	return last
 }
 
-// lastDispatch is the newest dispatch of an unsettled attempt; zero = none.
+// lastDispatch is the newest dispatch of the operation; zero = none.
 func (f Facts) lastDispatch() time.Time {
-	var at time.Time
+	at := f.LastDispatch
 	for _, u := range f.Unsettled {
 		at = later(at, u.DispatchedAt)
 	}

@@ -45,7 +45,9 @@ func TestHistories(t *testing.T) {
 				}
 				t.Repeat(map[string]func(*rapid.T){"": func(*rapid.T) { m.check() }, "step": func(t *rapid.T) {
 					for range 12 { // until one applies
-						if acts[oneOf(t, "act", names...)]() {
+						was, act := m.state, oneOf(t, "act", names...)
+						if acts[act]() {
+							t.Logf("%s %s: %s → %s", m.now.Format("02 15:04:05.000"), act, was, m.state)
 							return
 						}
 					}

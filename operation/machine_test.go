@@ -121,7 +121,7 @@ func (m *machine) facts() Facts {
 		if a.ended && a.endedAt.Before(last) {
 			last = a.endedAt
 		}
-		f.LastSend = later(f.LastSend, last)
+		f.LastSend, f.LastDispatch = later(f.LastSend, last), later(f.LastDispatch, a.dispatchedAt)
 		if a.ended && a.outcome == OutcomeUnknown && !a.settled {
 			f.Unsettled = append(f.Unsettled, UnsettledAttempt{ID: a.id, Key: a.key, Account: "acct", Protected: a.protected,
 				DispatchedAt: a.dispatchedAt, LeaseEnd: last, ResolvedHash: a.body})
@@ -144,7 +144,7 @@ func (m *machine) move(events ...Event) {
 		m.entries, m.hashes = append(m.entries, e), append(m.hashes, e.Hash())
 		m.state = to
 		if ev == EvDispute {
-			m.disputed = true
+			m.disputed, m.answers = true, nil
 		}
 		if ev == EvRefuseReexecution {
 			m.clearance, m.request = nil, nil

@@ -184,7 +184,7 @@ func (m *machine) done() bool {
 }
 
 func (m *machine) requestReexecution() bool {
-	if MayRequestReexecution(m.facts(), m.says(0)) != nil || m.stopped {
+	if MayRequestReexecution(m.facts(), m.says(0)) != nil {
 		return false
 	}
 	m.move(EvRequestReexecution)

@@ -105,13 +105,22 @@ func allSettled(f Facts) *Refusal {
 	return nil
 }
 
+// notStopped refuses what would lead to another attempt after a person has ruled that
+// out.
+func notStopped(f Facts) *Refusal {
+	if f.Stopped {
+		return Refuse(CodeStopped).By(reviewer(f))
+	}
+	return nil
+}
+
 // allProven refuses unless ALL attempts are proven not_started. A person's statement
 // is not such a proof.
 func allProven(f Facts) *Refusal {
 	if f.Stated {
 		return firstRefusal(allSettled(f), Refuse(CodeAttemptsUnsettled).By(reviewer(f)))
 	}
-	return allSettled(f)
+	return firstRefusal(allSettled(f), notStopped(f))
 }
 
 // MayGrantAttempts checks that a person may permit n more attempts of the approved
@@ -123,9 +132,6 @@ func MayGrantAttempts(f Facts, s Statement, n int) *Refusal {
 	if n < 1 {
 		return Refuse(CodeAttemptLimit, "limit", itoa(n))
 	}
-	if f.Stopped {
-		return Refuse(CodeStopped)
-	}
 	return nil
 }
 
@@ -136,7 +142,8 @@ func MayCloseNotExecuted(f Facts, s Statement) *Refusal {
 }
 
 // MayRequestReexecution checks that a person may ask for one more attempt: every
-// attempt is settled, by proof or by the recorded statement "not done".
+// attempt is settled, by proof or by the recorded statement "not done", and nobody has
+// ruled out another one.
 func MayRequestReexecution(f Facts, s Statement) *Refusal {
-	return firstRefusal(inReview(f.State), s.check(false), allSettled(f))
+	return firstRefusal(inReview(f.State), s.check(false), allSettled(f), notStopped(f))
 }

@@ -1,5 +1,11 @@
 package operation
 
+import (
+	"maps"
+	"slices"
+	"strconv"
+)
+
 // Code is the stable name of a refusal. It is the same in the API, in the message
 // catalogues ("refusal.<code>") and in the history.
 type Code string
@@ -75,8 +81,14 @@ type Refusal struct {
 	Who Responsible
 }
 
-// Error gives the code, for logs. People see the catalogue's sentence.
-func (r *Refusal) Error() string { return "refused: " + string(r.Code) }
+// Error gives the code and what it concerns, for logs. People see the catalogue's sentence.
+func (r *Refusal) Error() string {
+	s := "refused: " + string(r.Code)
+	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+		s += " " + name + "=" + strconv.Quote(r.Params[name])
+	}
+	return s
+}
 
 // Refuse makes a refusal with parameters given as name, value, name, value.
 func Refuse(c Code, params ...string) *Refusal {

@@ -29,6 +29,7 @@ ready                 expire              pending_approval
 ready                 cancel              cancelled
 ready                 claim               in_progress
 ready                 effect              confirmed
+ready                 refused             review
 ready                 refuse_reexecution  review
 in_progress           cancel              cancelled
 in_progress           not_started         retry_scheduled
@@ -201,7 +202,7 @@ func TestCodes(t *testing.T) {
 		seen[c] = true
 	}
 	r := Refuse(CodeNotDue, "at", "x", "odd").By(Responsible{Role: RoleAdmin})
-	if r.Error() != "refused: not_due" || r.Params["at"] != "x" || len(r.Params) != 1 || r.Who.Role != RoleAdmin {
+	if r.Error() != `refused: not_due at="x"` || r.Params["at"] != "x" || len(r.Params) != 1 || r.Who.Role != RoleAdmin {
 		t.Errorf("got %+v", r)
 	}
 }
