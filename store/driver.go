@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"sync/atomic"
 
 	"github.com/lib/pq"
@@ -70,7 +71,8 @@ func (c *guardConn) guard(err error) error {
 		return err
 	}
 	c.bad.Store(true)
-	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var fromNetwork *net.OpError
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &fromNetwork) {
 		return &OutcomeUnknown{Cause: errors.New(err.Error())}
 	}
 	return err

@@ -104,6 +104,7 @@ func (s *Store) pause(ctx context.Context, a Actor, p pausing, reason string) (I
 	if err != nil {
 		return InFlight{}, err
 	}
+	var flight InFlight
 	err = s.write(ctx, func(t *tx) error {
 		now, err := t.alone()
 		if err != nil {
@@ -111,6 +112,10 @@ func (s *Store) pause(ctx context.Context, a Actor, p pausing, reason string) (I
 		}
 		was, err := t.pausedNow(a, p, true)
 		if err != nil {
+			return err
+		}
+		// the gate stands still here: nothing is claimed or dispatched while we count
+		if flight, err = t.inFlight(p); err != nil {
 			return err
 		}
 		if was {
@@ -129,7 +134,7 @@ func (s *Store) pause(ctx context.Context, a Actor, p pausing, reason string) (I
 	if err != nil {
 		return InFlight{}, err
 	}
-	return s.inFlight(ctx, p)
+	return flight, nil
 }
 
 func (s *Store) resume(ctx context.Context, a Actor, p pausing, reason string) error {
@@ -231,15 +236,11 @@ func (t *tx) wakeDue(p pausing, after operation.ID, now time.Time) (operation.ID
 	return rows[len(rows)-1].ID, len(rows) == wakeBatch, t.s.insertWakes(t.ctx, t, wakes)
 }
 
-func (s *Store) inFlight(ctx context.Context, p pausing) (InFlight, error) {
-	var f InFlight
-	err := s.read(ctx, func(q *sqlx.DB) error {
-		f.Operations = nil
-		if err := q.GetContext(ctx, &f.Count, `SELECT count(*) FROM operations WHERE state = 'in_progress' AND `+p.belongs, p.id); err != nil {
-			return err
-		}
-		return q.SelectContext(ctx, &f.Operations, `SELECT id FROM operations WHERE state = 'in_progress' AND `+p.belongs+` ORDER BY id LIMIT 100`, p.id)
-	})
+func (t *tx) inFlight(p pausing) (f InFlight, err error) {
+	if err := t.get(&f.Count, `SELECT count(*) FROM operations WHERE state = 'in_progress' AND `+p.belongs, p.id); err != nil {
+		return f, err
+	}
+	err = t.list(&f.Operations, `SELECT id FROM operations WHERE state = 'in_progress' AND `+p.belongs+` ORDER BY id LIMIT 100`, p.id)
 	return f, err
 }
 
