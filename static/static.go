@@ -28,6 +28,9 @@ const Prefix = "/static/"
 // sheets are joined to app.css in this order; the layers are named in the first.
 var sheets = []string{"css/tokens.css", "css/base.css", "css/frame.css", "css/case.css", "css/panel.css", "css/list.css", "css/utilities.css"}
 
+// entry is the script that pages load; it alone imports others.
+const entry = "js/app.js"
+
 // asset is one file as it is served.
 type asset struct {
 	name  string // with hash: "app.1a2b3c4d5e6f.css"
@@ -54,15 +57,18 @@ var load = sync.OnceValue(func() index {
 		css.WriteByte('\n')
 	}
 	ix.add("app.css", css.Bytes())
-	for _, pattern := range []string{"js/*.js", "img/*.svg"} {
+	for _, pattern := range []string{"img/*.svg", "js/*.js"} {
 		names, err := fs.Glob(files, pattern)
 		if err != nil {
 			panic(err) // the patterns are constants
 		}
 		for _, n := range names {
-			ix.add(path.Base(n), mustRead(n))
+			if n != entry {
+				ix.add(path.Base(n), mustRead(n))
+			}
 		}
 	}
+	ix.add(path.Base(entry), ix.withHashes(mustRead(entry)))
 	return ix
 })
 
@@ -72,6 +78,14 @@ func (ix index) add(name string, body []byte) {
 	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
 	ix.byName[name] = asset{name: hashed, body: body, ctype: types[ext]}
 	ix.byPath[hashed] = name
+}
+
+// withHashes rewrites the entry script's imports to the names that are served.
+func (ix index) withHashes(script []byte) []byte {
+	for name, a := range ix.byName {
+		script = bytes.ReplaceAll(script, []byte("'./"+name+"'"), []byte("'./"+a.name+"'"))
+	}
+	return script
 }
 
 func mustRead(name string) []byte {

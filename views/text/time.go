@@ -84,8 +84,8 @@ func (p *Printer) Duration(d time.Duration) string {
 		size time.Duration
 	}{{"duration.d", 24 * time.Hour}, {"duration.h", time.Hour}, {"duration.min", time.Minute}, {"duration.s", time.Second}}
 	for i, u := range units {
-		if d < u.size {
-			continue
+		if d < u.size || (u.key == "duration.d" && d < 48*time.Hour) {
+			continue // "24 h" is how retentions are written
 		}
 		parts := []string{p.N(u.key, int(d/u.size))}
 		if i+1 < len(units) {

@@ -1,0 +1,202 @@
+package views
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ/parser/v2"
+	"github.com/a-h/templ/parser/v2/visitor"
+
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
+
+// families lists the keys that are put together from a prefix and a word of the
+// model: each word must have its sentence.
+func families() map[string][]string {
+	f := map[string][]string{
+		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
+		"proof.":            proofWords,
+		"delivery.why.":     DeliveryReasons,
+		"action.":           append(names(operation.Events), historyWords...),
+		"refusal.":          names(operation.Codes),
+		"state.":            names(operation.States),
+		"state.says.":       names(operation.States),
+		"role.":             names(operation.Roles),
+		"delivery.result.":  names(DeliveryResults),
+		"checklist.":        names(operation.Checklist),
+		"check.":            {"yes", "no"},
+		"flow.on_missing.":  {"draft", "refuse"},
+		"language.":         text.Languages,
+		"theme.":            {"auto", "light", "dark"},
+		"confirmed_by.":     names([]ConfirmedBy{ByDestination, ByPerson}),
+		"duplicate.":        names([]Duplicate{DuplicateSuspected, DuplicateConfirmed}),
+		"delivery.":         names([]DeliveryState{DeliveryAccepted, DeliveryDelivered, DeliveryBounced, DeliveryComplained}),
+		"paused.":           names([]PauseScope{PauseAll, PauseOperation, PauseFlow, PauseDestination}),
+		"attempt.kind.":     names([]operation.AttemptKind{operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution}),
+		"attempt.settled.":  names([]SettledBy{SettledEffect, SettledNoEffect}),
+		"evidence.kind.":    names([]EvidenceKind{EvidenceResponse, EvidenceLookup, EvidenceCallback, EvidenceStatement, EvidenceLate}),
+		"lookup.":           names([]operation.LookupResult{operation.LookupOne, operation.LookupNone, operation.LookupMany, operation.LookupMismatch, operation.LookupUnreachable}),
+		"decision.given.":   names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
+		"version.decision.": names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
+		"edit.title.":       names([]EditMode{EditVersion, EditReplacement}),
+		"edit.do.":          names([]EditMode{EditVersion, EditReplacement}),
+		"approved.view.":    names([]VersionViewKind{ViewContent, ViewChanges}),
+		"destination.kind.": names([]operation.RequestKind{operation.RequestHTTP, operation.RequestSMTP}),
+		"run.mark.":         names([]StageMark{MarkKept, MarkNext, MarkBlocked, MarkLater}),
+		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideTake,
+			operation.DecideResume, operation.DecideFinish, operation.DecideTry, operation.DecideCheck, operation.DecideReconcile,
+			operation.DecideReexecution, operation.DecideRemedy}),
+		"flow.satisfied_by.": {"confirmed", "accepted", "delivered"},
+	}
+	runs := names([]operation.RunState{operation.RunOpen, operation.RunBlocked, operation.RunCompleted, operation.RunStopped})
+	f["run.state."], f["run.says."] = runs, runs
+	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
+	f["inbox.group."], f["inbox.hint."], f["inbox.tally."] = groups, groups, groups
+	for _, word := range []string{"withdraw", "correct", "pause", "resume", "cancel", "remedy"} {
+		f["do."] = append(f["do."], word, word+"_effect")
+	}
+	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
+		"send_again", "grant", "dispute", "evidence", "go_on", "resume_run", "adopt")
+	for _, s := range errorStatuses {
+		for _, part := range []string{"title", "what", "todo"} {
+			f[(ErrorModel{Status: s}).errorKey()+"."] = append(f[(ErrorModel{Status: s}).errorKey()+"."], part)
+		}
+	}
+	return f
+}
+
+func names[T ~string](list []T) []string {
+	out := make([]string, 0, len(list))
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return out
+}
+
+var (
+	literalKey = regexp.MustCompile(`"([a-z_]+(?:\.[a-z0-9_]+)+)"`)
+	calledKey  = regexp.MustCompile(`\b(?:[tn]\(ctx,|p\.[TN]\(|Sentence\(|From\(ctx\)\.[TN]\()\s*"([^"]+)"`)
+	tomlKey    = regexp.MustCompile(`(?m)^"([^"]+)" = `)
+)
+
+// sources gives the templ and Go sources of the whole module, without generated files
+// and tests: handlers, jobs and the server frame say sentences too.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		source := strings.HasSuffix(name, ".templ") || strings.HasSuffix(name, ".go")
+		if !source || strings.HasSuffix(name, "_templ.go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		b, err := os.ReadFile(name)
+		out[name] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestCatalogueHasEveryKeyAndNoOther(t *testing.T) {
+	used := map[string]bool{}
+	for name, src := range sources(t) {
+		for _, m := range calledKey.FindAllStringSubmatch(src, -1) {
+			if !strings.HasSuffix(m[1], ".") && !text.Has(m[1]) {
+				t.Errorf("%s: key %q is in no catalogue", name, m[1])
+			}
+		}
+		for _, m := range literalKey.FindAllStringSubmatch(src, -1) {
+			used[m[1]] = true
+		}
+	}
+	for prefix, list := range families() {
+		for _, w := range list {
+			used[prefix+w] = true
+			if !text.Has(prefix + w) {
+				t.Errorf("key %q is in no catalogue", prefix+w)
+			}
+		}
+	}
+	b, err := os.ReadFile("text/active.en.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := tomlKey.FindAllStringSubmatch(string(b), -1)
+	if len(keys) < 500 {
+		t.Fatalf("only %d keys found: the pattern no longer fits the file", len(keys))
+	}
+	for _, m := range keys {
+		if k := m[1]; !used[k] && !strings.HasPrefix(k, "field.") {
+			t.Errorf("key %q is used nowhere", k)
+		}
+	}
+}
+
+// spoken are the attributes whose constant value people would read.
+var spoken = []string{"aria-label", "title", "alt", "placeholder", "label"}
+
+func TestTemplatesHoldNoWords(t *testing.T) {
+	letters := regexp.MustCompile(`\pL`)
+	seen := 0
+	for name, src := range sources(t) {
+		if !strings.HasSuffix(name, ".templ") {
+			continue
+		}
+		file, err := parser.ParseString(src)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		v := visitor.New()
+		v.Text = func(n *parser.Text) error {
+			seen++
+			if s := strings.TrimSpace(n.Value); letters.MatchString(s) && !slices.Contains([]string{"Holdpoint", "j", "k", "enter"}, s) {
+				t.Errorf("%s: %q does not come from a catalogue", name, s)
+			}
+			return nil
+		}
+		v.ConstantAttribute = func(n *parser.ConstantAttribute) error {
+			if slices.Contains(spoken, n.Key.String()) && letters.MatchString(n.Value) {
+				t.Errorf("%s: %s=%q does not come from a catalogue", name, n.Key.String(), n.Value)
+			}
+			return nil
+		}
+		if err := file.Visit(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if seen < 5 {
+		t.Fatalf("only %d text nodes seen: the walk does not reach them", seen)
+	}
+}
+
+func TestRefusalsSayEverything(t *testing.T) {
+	now := time.Date(2026, 4, 16, 7, 42, 0, 0, time.UTC)
+	params := []string{"at", "2026-04-16T10:00:00Z", "state", "confirmed", "role", "ops_owner", "stage", "email", "limit", "5",
+		"item", "key", "count", "2", "was", "a/test", "is", "b/live", "attempt", "att_1", "who", "usr_1"}
+	for _, lang := range text.Languages {
+		p := text.New(lang, nil, now)
+		for _, code := range operation.Codes {
+			for _, r := range []*operation.Refusal{operation.Refuse(code), operation.Refuse(code, params...)} {
+				if s := RefusalText(p, r); s == "" || strings.ContainsAny(s, "⟦{") || strings.Contains(s, "2026-04") {
+					t.Errorf("%s %s: %q", lang, code, s)
+				}
+			}
+		}
+	}
+	got := RefusalText(text.New("en", nil, now), operation.Refuse(operation.CodeNotEntitled, "role", "ops_owner"))
+	if !strings.Contains(got, "ops owner") {
+		t.Errorf("who can is not named: %q", got)
+	}
+}
