@@ -102,7 +102,10 @@ func TestPlanUnknown(t *testing.T) {
 	if want := t0.Add(30*time.Second + 2*time.Minute); a.RetryAt.Before(want) {
 		t.Errorf("the repeat at %v does not wait for settle_after, %v", a.RetryAt, want)
 	}
-	soon := plan(func(f *Facts) { f.Protection.Retention, f.Protection.Margin = 4*time.Minute, 0; f.Protection.LookupLag = time.Hour })
+	soon := plan(func(f *Facts) {
+		f.Protection.Retention, f.Protection.Margin = 4*time.Minute, 0
+		f.Protection.LookupLag = time.Hour
+	})
 	if soon.RetryAt.IsZero() || !soon.RetryAt.Before(t0.Add(4*time.Minute)) {
 		t.Errorf("where the retention would end meanwhile the repeat does not wait for the lookup: %v", soon.RetryAt)
 	}
