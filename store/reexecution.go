@@ -8,8 +8,8 @@ import (
 	"holdpoint/operation"
 )
 
-// reexecutionExpires is how long an approved re-execution may wait for its one attempt.
-const reexecutionExpires = 24 * time.Hour
+// ReexecutionExpires is how long an approved re-execution may wait for its one attempt.
+const ReexecutionExpires = 24 * time.Hour
 
 // RequestReexecution asks for one more attempt after it was shown that nothing happened.
 func (s *Store) RequestReexecution(ctx context.Context, a Actor, sh Shown) error {
@@ -126,12 +126,12 @@ func (u *unit) approveReexecution(sh Shown, sel operation.Selector) error {
 		return nil
 	}
 	clr := operation.ClearanceID(newID("clr"))
-	policy, err1 := jsonText(operation.Policy{Approvers: sel, Required: required, SeparateAuthor: true, Expires: reexecutionExpires})
+	policy, err1 := jsonText(operation.Policy{Approvers: sel, Required: required, SeparateAuthor: true, Expires: ReexecutionExpires})
 	list, err2 := jsonText(ids)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	expires := u.now.Add(reexecutionExpires)
+	expires := u.now.Add(ReexecutionExpires)
 	if _, err := u.exec(`WITH c AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, request_id, required, policy, expires_at, created_at)
 		VALUES ($1, $2, $3, $4, 'reexecution', $5, $6, $7, $8, $9) RETURNING id)
 		INSERT INTO clearance_approvals (clearance_id, approval_id) SELECT c.id, x FROM c, jsonb_array_elements_text(CAST($10 AS jsonb)) AS x`,

@@ -331,6 +331,12 @@ func (a *Action) Protection() operation.Protection {
 	return out
 }
 
+// KeyHeader is the header in which the key travels; "" = the action takes none.
+func (a *Action) KeyHeader() string { return a.protection.keyHeader }
+
+// ReplaysErrors reports that a used key also brings back a stored error.
+func (a *Action) ReplaysErrors() bool { return a.protection.replayErrors }
+
 // HasLookup reports whether the destination can be asked whether the effect exists.
 func (a *Action) HasLookup() bool { return a.lookup != nil }
 

@@ -1,0 +1,112 @@
+package handlers
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+)
+
+// approvedColumn is what was, or is to be, approved. since is the version to compare
+// with; 0 = the content itself is shown.
+func approvedColumn(p *store.OperationPage, n names, since int) views.Approved {
+	a := views.Approved{View: views.ViewContent}
+	cur := p.Current()
+	if cur == nil {
+		return a
+	}
+	a.Version, a.Missing = versionView(p, n, *cur), cur.Missing()
+	if p.Policy != nil {
+		a.Required = max(p.Policy.Required, 1)
+	}
+	if p.ExpiresAt != nil {
+		a.ExpiresAt = *p.ExpiresAt
+	}
+	a.Signatures = signatures(p, n)
+	a.Versions = versionLines(p, n)
+	if len(p.Versions) > 1 && cur.ContentText != "" {
+		compare := since
+		if versionNumber(p, compare) == nil || compare >= cur.Number {
+			compare = cur.Number - 1
+		}
+		if since > 0 {
+			a.View = views.ViewChanges
+		}
+		if old := versionNumber(p, compare); old != nil {
+			a.CompareTo, a.Changes = compare, changes(*old, *cur)
+		}
+		a.Views = []views.ViewLink{
+			{Kind: views.ViewContent, URL: pathOperation(p.ID), Current: a.View == views.ViewContent},
+			{Kind: views.ViewChanges, URL: compareURL(p.ID, compare), Current: a.View == views.ViewChanges},
+		}
+	}
+	return a
+}
+
+func compareURL(id operation.ID, number int) string {
+	return pathOperation(id) + "?view=changes&since=" + strconv.Itoa(number)
+}
+
+func versionNumber(p *store.OperationPage, number int) *store.VersionRow {
+	for i := range p.Versions {
+		if p.Versions[i].Number == number {
+			return &p.Versions[i]
+		}
+	}
+	return nil
+}
+
+// versionByID gives a version of this operation; nil = it has no such version.
+func versionByID(p *store.OperationPage, id operation.VersionID) *store.VersionRow {
+	for i := range p.Versions {
+		if p.Versions[i].ID == id {
+			return &p.Versions[i]
+		}
+	}
+	return nil
+}
+
+func changes(old, now store.VersionRow) []views.FieldChange {
+	return views.ChangedFields(fieldsOf(old.Content()), fieldsOf(now.Content()))
+}
+
+func versionView(p *store.OperationPage, n names, v store.VersionRow) *views.VersionView {
+	return &views.VersionView{ID: v.ID, Number: v.Number, Hash: hex.EncodeToString(v.Hash), Author: n.author(v), At: v.At, Note: v.Note,
+		Content: contentView(p.ID, v), Request: requestView(p, v)}
+}
+
+// signatures lists the decisions that stand, then the places that are still open.
+func signatures(p *store.OperationPage, n names) []views.Signature {
+	var out []views.Signature
+	given := 0
+	for _, a := range p.Standing {
+		out = append(out, views.Signature{Given: true, Who: n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision})
+		if a.Decision == operation.Approve {
+			given++
+		}
+	}
+	if p.Policy == nil || p.State != operation.PendingApproval {
+		return out
+	}
+	for range max(p.Policy.Required, 1) - given {
+		out = append(out, views.Signature{Who: n.selector(p.Policy.Approvers)})
+	}
+	return out
+}
+
+func versionLines(p *store.OperationPage, n names) []views.VersionLine {
+	var out []views.VersionLine
+	for i := len(p.Versions) - 1; i >= 0; i-- {
+		v := p.Versions[i]
+		line := views.VersionLine{Number: v.Number, Author: n.author(v), At: v.At, Note: v.Note, Current: v.ID == p.VersionID, URL: compareURL(p.ID, v.Number)}
+		for _, a := range p.Approvals {
+			if a.Version == v.ID && a.Request == "" {
+				line.Decision, line.By, line.Comment = a.Decision, n.person(string(a.User)), a.Reason
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}

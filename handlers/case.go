@@ -1,0 +1,171 @@
+package handlers
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+)
+
+// reconcile is the reviewer's form. While the outcome is still being looked up it is
+// offered only to those who may take it over.
+func (b panelOf) reconcile() *views.ReconcileForm {
+	if b.p.State != operation.Review && b.p.State != operation.Unknown {
+		return nil
+	}
+	barred := operation.MayReconcile(b.p.State, b.p.Flow2.Reviewer, b.n.viewer)
+	if barred != nil && b.p.State == operation.Unknown {
+		return nil
+	}
+	form, t := b.form("reconcile")
+	form.Barred = barred
+	gen := operation.NextGeneration(b.p.KeyGeneration, b.p.Facts.Protection, b.p.Facts.KeyFirst, b.p.StoredError, b.p.Now)
+	return &views.ReconcileForm{
+		Form: form, Finding: views.Finding(t.val("finding")), Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType,
+		Reference: t.val("done_reference"), ReferenceURL: t.val("done_reference_url"), DoneEvidence: evidenceFields(t, "done_"),
+		Checklist: b.checklist(t), NotDoneEvidence: evidenceFields(t, "not_done_"), Then: views.Then(t.val("then")), NotDoneReason: t.val("not_done_reason"),
+		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: operation.DestinationKey(b.p.ID, gen),
+		References: t.val("duplicate_references"), DuplicateEvidence: evidenceFields(t, "duplicate_"),
+		HoldUntil: t.val("hold_until"), HoldReason: t.val("hold_reason"),
+	}
+}
+
+// tooEarly says why "not done" cannot be stated yet whatever the checklist says: an
+// attempt is open, or an earlier request may still take effect.
+func tooEarly(p *store.OperationPage) *operation.Refusal {
+	r := operation.MayConfirmNotDone(p.Facts, nil, nil, p.Now)
+	if r == nil || r.Code == operation.CodeChecklist {
+		return nil
+	}
+	return r
+}
+
+// settleUntil is until when an earlier request may still take effect; zero = it cannot.
+func settleUntil(p *store.OperationPage) time.Time {
+	f := p.Facts
+	f.State, f.OpenAttempt = operation.Unknown, ""
+	r := operation.MayConfirmNotDone(f, nil, nil, p.Now)
+	if r == nil || r.Code != operation.CodeSettling {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, r.Params["at"])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
+
+// checklist lists the questions with what was answered in this round, or typed.
+func (b panelOf) checklist(t typed) []views.CheckItem {
+	last := map[operation.ChecklistItem]operation.Answer{}
+	for _, a := range b.p.Answers {
+		last[a.Item] = a
+	}
+	var out []views.CheckItem
+	add := func(item operation.ChecklistItem, ask string) {
+		c := views.CheckItem{Item: item, Ask: ask, Hint: b.checkHint(item)}
+		if a, ok := last[item]; ok {
+			c.Comment, c.By, c.At = a.Comment, b.n.person(string(a.User)), a.At
+			if c.Answer = "no"; a.Yes {
+				c.Answer = "yes"
+			}
+		}
+		if t.fields != nil {
+			c.Answer, c.Comment = t.val("check_"+string(item)), t.val("note_"+string(item))
+		}
+		out = append(out, c)
+	}
+	for _, item := range operation.Checklist {
+		add(item, "")
+	}
+	for _, x := range b.p.Flow2.ChecklistExtra {
+		add(operation.ChecklistItem(x.Key), x.Ask.In(b.lang))
+	}
+	return out
+}
+
+// checkHint is what is known here about a question.
+func (b panelOf) checkHint(item operation.ChecklistItem) string {
+	switch item {
+	case operation.CheckOperationID:
+		return string(b.p.ID)
+	case operation.CheckKey:
+		return b.p.Facts.Key
+	case operation.CheckCause:
+		if a := lastAttempt(b.p); a != nil {
+			return a.Proof().Detail
+		}
+	}
+	return ""
+}
+
+// answers reads the checklist from a form. Unanswered items are left out.
+func answers(p *store.OperationPage, t typed) store.Answers {
+	items := append([]operation.ChecklistItem{}, operation.Checklist...)
+	for _, x := range p.Flow2.ChecklistExtra {
+		items = append(items, operation.ChecklistItem(x.Key))
+	}
+	var out store.Answers
+	for _, item := range items {
+		switch t.val("check_" + string(item)) {
+		case "yes":
+			out = append(out, operation.Answer{Item: item, Yes: true, Comment: t.text("note_" + string(item))})
+		case "no":
+			out = append(out, operation.Answer{Item: item, Comment: t.text("note_" + string(item))})
+		}
+	}
+	return out
+}
+
+func (b panelOf) mayDecideAgain() *operation.Refusal {
+	return operation.MayDecideReexecution(b.p.State, b.p.Flow2.Reexecution.Approvers, b.n.viewer, b.p.CaseParties)
+}
+
+// reexecution is the second person's form, with the whole case before their eyes.
+func (b panelOf) reexecution() *views.ReexecutionForm {
+	q := b.p.Request
+	if b.p.State != operation.ReexecutionRequested || q == nil {
+		return nil
+	}
+	form, t := b.form("reexecution")
+	form.Barred = b.mayDecideAgain()
+	f := &views.ReexecutionForm{
+		Form: form, Decision: t.val("decision"), Comment: t.val("comment"), Destination: b.p.Profile.Title.In(b.lang),
+		Key: operation.DestinationKey(b.p.ID, q.KeyGeneration), Generation: q.KeyGeneration, KeyKept: q.KeyGeneration == b.p.KeyGeneration,
+		RequestedBy: b.n.person(string(q.By)), RequestedAt: q.At, Reason: q.Reason, Checklist: b.checklist(typed{}),
+		Required: max(b.p.Flow2.Reexecution.Required, 1), FreshLookup: b.p.Facts.Protection.HasLookup, ApprovalExpiry: store.ReexecutionExpires,
+	}
+	for _, e := range b.p.Evidence {
+		if e.Kind == "statement" {
+			f.Evidence = append(f.Evidence, evidenceLine(b.n, e))
+		}
+	}
+	for _, a := range b.p.Approvals {
+		if a.Request == string(q.ID) {
+			f.Given = append(f.Given, views.Signature{Given: true, Who: b.n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision})
+		}
+	}
+	return f
+}
+
+// recheckAge is how old the last check before a re-execution may be (MODEL §5).
+const recheckAge = 15 * time.Minute
+
+// recheck asks for the checklist once more before an approved re-execution, where the
+// destination offers no lookup and the last answers are too old.
+func (b panelOf) recheck() *views.RecheckForm {
+	x := b.p.Facts.Reexecution
+	if b.p.State != operation.Ready || x == nil || x.HasLookup || b.p.Now.Sub(x.CheckedAt) < recheckAge {
+		return nil
+	}
+	form, t := b.form("recheck")
+	form.Barred = b.needs(b.p.Flow2.Reviewer.Role, b.p.Flow2.Reviewer.Role)
+	list := b.checklist(t)
+	if t.fields == nil {
+		for i := range list {
+			list[i].Answer = "" // every question is to be answered anew
+		}
+	}
+	return &views.RecheckForm{Form: form, Checklist: list, CheckedAt: x.CheckedAt}
+}

@@ -1,0 +1,122 @@
+package handlers
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"sort"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// destinations lists where effects take place.
+func (s *site) destinations(c echo.Context) error {
+	items, err := s.Store.ListDestinations(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	m := views.DestinationsModel{}
+	for _, d := range items {
+		p := d.Profile
+		m.Rows = append(m.Rows, views.DestinationRow{Key: d.Name, URL: pathDestination(d.Name), Title: p.Title.In(lang(c)), Kind: p.Kind, Account: p.Account, Environment: p.Environment,
+			Paused: d.Paused != nil, InFlight: d.Counts.InFlight(), Unresolved: d.Counts.Unresolved(), Local: p.Local})
+	}
+	m.Frame = web.Frame(c, views.SectionDestinations)
+	return web.Render(c, views.DestinationsPage(m))
+}
+
+func (s *site) destination(c echo.Context) error {
+	t, _ := kept(c)
+	return s.showDestination(c, http.StatusOK, t)
+}
+
+// showDestination writes one destination as a readable card, with what was typed into
+// its switch.
+func (s *site) showDestination(c echo.Context, status int, t typed) error {
+	d, err := s.Store.FindDestination(c.Request().Context(), c.Param("name"))
+	if err != nil {
+		return err
+	}
+	by := ""
+	if d.Paused != nil {
+		by = d.Paused.By
+	}
+	n, err := s.names(c, "", by)
+	if err != nil {
+		return err
+	}
+	m := destinationModel(d, n, lang(c))
+	if m.InFlight, err = s.inFlightOf(c, d.Name); err != nil {
+		return err
+	}
+	barred, err := s.mayPause(c, "")
+	if err != nil {
+		return err
+	}
+	m.Pause, m.Resume = pauseForms(pathDestination(d.Name), d.Paused != nil, barred, d.Counts.InFlight(), t)
+	m.Frame = web.Frame(c, views.SectionDestinations)
+	return web.RenderStatus(c, status, views.DestinationPage(m))
+}
+
+func destinationModel(d store.DestinationItem, n names, lang string) views.DestinationModel {
+	p := d.Profile
+	m := views.DestinationModel{
+		Key: d.Name, Title: p.Title.In(lang), Kind: p.Kind, Account: p.Account, Environment: p.Environment, Address: addressOf(p), Credential: p.Auth.Name(), Local: p.Local,
+		Concurrency: p.Limits.Concurrency, Rate: rateText(p.Limits), Timeout: p.Limits.Timeout, SettleAfter: p.SettleAfter,
+		Retry:   views.RetryView{Max: p.Retry.Max, Base: p.Retry.Base, MaxInterval: p.Retry.MaxInterval},
+		DocsURL: safeURL(p.Docs.URL), DocsChecked: day(p.Docs.Checked), Paused: pausedBy(views.PauseDestination, d.Paused, n),
+	}
+	names := make([]string, 0, len(p.Actions))
+	for name := range p.Actions {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		m.Actions = append(m.Actions, actionView(p.Actions[name]))
+	}
+	return m
+}
+
+func actionView(a *definition.Action) views.DestinationAction {
+	pr := a.Protection()
+	out := views.DestinationAction{Name: a.Name, Effect: a.Effect, Retention: pr.Retention, ProvenOn: day(a.Proven.On), HasLookup: a.HasLookup(), LookupLag: pr.LookupLag,
+		Authoritative: a.Authoritative, Overwrites: pr.Overwrites, ReplaysErrors: a.ReplaysErrors()}
+	if pr.Key {
+		out.KeyHeader = a.KeyHeader()
+	}
+	return out
+}
+
+// addressOf is the destination's address as this installation reads it.
+func addressOf(p *definition.Profile) string {
+	base, err := p.Base(os.LookupEnv)
+	if err != nil {
+		if p.Kind == operation.RequestSMTP && p.SMTP != nil {
+			return p.SMTP.Addr
+		}
+		return p.BaseURL
+	}
+	return base
+}
+
+func rateText(l definition.Limits) string {
+	if l.Rate <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%g/s", l.Rate)
+}
+
+func day(s string) time.Time {
+	t, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,157 @@
+package handlers
+
+import (
+	"net/http"
+	"sort"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// flows lists the flows that this person holds a role for.
+func (s *site) flows(c echo.Context) error {
+	v := web.VisitOf(c)
+	items, err := s.Store.ListFlows(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	who, err := s.Store.FindViewer(c.Request().Context(), v.Actor())
+	if err != nil {
+		return err
+	}
+	m, lang := views.FlowsModel{}, v.Printer().Lang
+	for _, f := range items {
+		if !who.Sees(f.Name, "") {
+			continue
+		}
+		n := names{viewer: who.In(f.Name)}
+		row := views.FlowRow{Key: f.Name, URL: pathFlow(f.Name), Title: f.Flow.Title.In(lang), Version: f.Version, Trigger: triggerText(f), Owner: n.selector(f.Flow.Owner), Paused: f.Paused != nil, Open: f.Counts.Open()}
+		for _, st := range f.Flow.Stages {
+			row.Stages = append(row.Stages, st.Title.In(lang))
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	m.Frame = web.Frame(c, views.SectionFlows)
+	return web.Render(c, views.FlowsPage(m))
+}
+
+func triggerText(f store.FlowItem) string {
+	t := f.Flow.Trigger
+	switch {
+	case t.Handle != "":
+		return t.Source + " · " + t.Handle
+	case t.Topic != "":
+		return t.Source + " · " + t.Topic
+	}
+	return t.Source
+}
+
+func (s *site) flow(c echo.Context) error {
+	t, _ := kept(c)
+	return s.showFlow(c, http.StatusOK, t)
+}
+
+// showFlow writes one flow as a readable card, with what was typed into its switch.
+func (s *site) showFlow(c echo.Context, status int, t typed) error {
+	ctx, v := c.Request().Context(), web.VisitOf(c)
+	f, err := s.Store.FindFlow(ctx, c.Param("name"))
+	if err != nil {
+		return err
+	}
+	who, err := s.Store.FindViewer(ctx, v.Actor())
+	if err != nil {
+		return err
+	}
+	if !who.Sees(f.Name, "") {
+		return store.ErrNotFound
+	}
+	versions, err := s.Store.ListFlowVersions(ctx, f.Name)
+	if err != nil {
+		return err
+	}
+	ids := []string{f.AppliedBy}
+	if f.Paused != nil {
+		ids = append(ids, f.Paused.By)
+	}
+	for _, x := range versions {
+		ids = append(ids, x.CreatedBy)
+	}
+	n, err := s.names(c, f.Name, ids...)
+	if err != nil {
+		return err
+	}
+	m := flowModel(f, n, v.Printer().Lang)
+	for _, x := range versions {
+		m.Versions = append(m.Versions, views.FlowVersion{Number: x.Version, At: x.CreatedAt, By: n.person(x.CreatedBy)})
+	}
+	barred, err := s.mayPause(c, f.Name)
+	if err != nil {
+		return err
+	}
+	m.Pause, m.Resume = pauseForms(pathFlow(f.Name), f.Paused != nil, barred, m.InFlight, t)
+	m.Frame = web.Frame(c, views.SectionFlows)
+	return web.RenderStatus(c, status, views.FlowPage(m))
+}
+
+func flowModel(f store.FlowItem, n names, lang string) views.FlowModel {
+	d := f.Flow
+	m := views.FlowModel{
+		Key: f.Name, Title: d.Title.In(lang), Version: f.Version, AppliedAt: f.AppliedAt, AppliedBy: n.person(f.AppliedBy),
+		Trigger: triggerText(f), Source: d.Trigger.Source, RunKey: d.RunKey, Owner: n.selector(d.Owner), Reviewer: n.selector(d.Reviewer),
+		ReexecutionBy: n.selector(d.Reexecution.Approvers), ReexecutionNeed: d.Reexecution.Required, OnMissing: d.OnMissingData, Failure: d.Failure,
+		Inputs: flowInputs(d.Inputs), Outputs: d.Outputs, Runbook: d.Runbook, TestCases: d.TestCases,
+		Paused: pausedBy(views.PauseFlow, f.Paused, n), InFlight: f.Counts.InFlight(),
+	}
+	for _, x := range d.ChecklistExtra {
+		m.ChecklistExtra = append(m.ChecklistExtra, x.Ask.In(lang))
+	}
+	for i, st := range d.Stages {
+		stage := views.FlowStage{Number: i + 1, Key: st.Key, Title: st.Title.In(lang), Destination: views.Link{Label: st.Destination, URL: pathDestination(st.Destination)},
+			Action: st.Action, Approvers: n.selector(st.Approval.Approvers), Required: max(st.Approval.Required, 1), SeparateAuthor: st.Approval.SeparateAuthor,
+			Expires: st.Approval.Expires, Due: st.Approval.Due, AttemptsMax: st.MaxAttempts, SatisfiedBy: st.SatisfiedBy}
+		for _, x := range st.Drafts {
+			stage.Drafted = append(stage.Drafted, x.Path)
+		}
+		m.Stages = append(m.Stages, stage)
+	}
+	return m
+}
+
+// flowInputs reads the inputs out of their JSON Schema.
+func flowInputs(schema map[string]any) []views.FlowInput {
+	props, _ := schema["properties"].(map[string]any)
+	required := map[string]bool{}
+	if list, ok := schema["required"].([]any); ok {
+		for _, x := range list {
+			required[shownValue(x)] = true
+		}
+	}
+	var out []views.FlowInput
+	for name, x := range props {
+		p, _ := x.(map[string]any)
+		in := views.FlowInput{Name: name, Type: shownValue(p["type"]), Required: required[name]}
+		if f := shownValue(p["format"]); f != "" {
+			in.Type = f
+		}
+		out = append(out, in)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// inFlightOf lists the operations of a destination that a job holds.
+func (s *site) inFlightOf(c echo.Context, destination string) ([]views.InFlight, error) {
+	list, err := s.Store.ListOperations(c.Request().Context(), web.VisitOf(c).Actor(), store.OperationFilter{State: operation.InProgress, Destination: destination, Limit: 100})
+	if err != nil {
+		return nil, err
+	}
+	var out []views.InFlight
+	for _, r := range list.Rows {
+		out = append(out, views.InFlight{Operation: views.Link{Label: shortID(string(r.ID)), URL: pathOperation(r.ID)}, Attempt: r.OpenAttempt, LeaseEnd: timeOf(r.NextAt)})
+	}
+	return out, nil
+}

@@ -1,0 +1,172 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// typed is what a person typed into one form of a page, and what is wrong with it. The
+// zero value is a page that is shown for the first time.
+type typed struct {
+	form   string
+	fields url.Values
+	errors map[string]views.Say
+}
+
+// of gives what was typed into one form of the page: nothing for the others.
+func (t typed) of(form string) typed {
+	if t.form != form {
+		return typed{}
+	}
+	return t
+}
+
+// val gives one field as it was typed.
+func (t typed) val(name string) string { return t.fields.Get(name) }
+
+// or gives one field as it was typed, or what stands there otherwise.
+func (t typed) or(name, otherwise string) string {
+	if t.fields == nil {
+		return otherwise
+	}
+	return t.fields.Get(name)
+}
+
+// sent reads the form of a POST. Its name is the last part of the address.
+func sent(c echo.Context) (typed, error) {
+	fields, err := c.FormParams()
+	if err != nil {
+		return typed{}, err
+	}
+	path := c.Path()
+	return typed{form: path[strings.LastIndex(path, "/")+1:], fields: fields}, nil
+}
+
+// text gives a field as it goes into the record: trimmed, with Unix line ends.
+func (t typed) text(name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(t.fields.Get(name), "\r\n", "\n"))
+}
+
+func (t typed) yes(name string) bool { return t.fields.Get(name) == "yes" }
+
+// wrong adds what is wrong with a field.
+func (t *typed) wrong(field string, s views.Say) {
+	if t.errors == nil {
+		t.errors = map[string]views.Say{}
+	}
+	t.errors[field] = s
+}
+
+// revision is what the form was shown with; 0 when it is missing or no number.
+func (t typed) revision() int64 {
+	n, err := strconv.ParseInt(t.val("revision"), 10, 64)
+	if err != nil || n < 1 {
+		return -1 // never current, so that it is refused as stale
+	}
+	return n
+}
+
+// shown is what a form about an operation was shown with. reason names its text field.
+func (t typed) shown(id operation.ID, reason string) store.Shown {
+	return store.Shown{Operation: id, Revision: t.revision(), FormID: formKey(t.val("form_id")), Reason: t.text(reason)}
+}
+
+// formKey bounds a form's key; what is not one of ours still has to be unique.
+func formKey(s string) string {
+	if len(s) > 100 {
+		return s[:100]
+	}
+	return s
+}
+
+// newForm gives a form's hidden fields. Its key begins with the time at which it is
+// shown: pages can say what happened since. It grants nothing.
+func newForm(t typed, action string) views.Form {
+	return views.Form{Action: action, FormID: strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + store.NewFormID(), Errors: t.errors}
+}
+
+// shownAt is when the form was shown; zero when its key does not say.
+func (t typed) shownAt() time.Time {
+	stamp, _, _ := strings.Cut(t.val("form_id"), ".")
+	ms, err := strconv.ParseInt(stamp, 36, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// kept gives the form that waited for the sign-in, if this page is its page.
+func kept(c echo.Context) (typed, bool) {
+	k := web.KeptForm(c)
+	if k == nil {
+		return typed{}, false
+	}
+	return typed{form: k.Form, fields: k.Fields}, true
+}
+
+// done says what was carried out and leads on: after a POST always by a redirect.
+func done(c echo.Context, to, key string, args ...string) error {
+	return leave(c, views.FlashDone, to, key, args...)
+}
+
+// calm says that nothing had to be done, and leads on.
+func calm(c echo.Context, to, key string, args ...string) error {
+	return leave(c, views.FlashInfo, to, key, args...)
+}
+
+func leave(c echo.Context, kind views.FlashKind, to, key string, args ...string) error {
+	if err := web.DropKept(c); err != nil {
+		return err
+	}
+	if err := web.Flash(c, kind, key, args...); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, to)
+}
+
+// refusalOf gives the refusal in an error; nil = it is another error.
+func refusalOf(err error) *operation.Refusal {
+	var r *operation.Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	return nil
+}
+
+// isStale reports a decision on something that changed since it was shown.
+func isStale(r *operation.Refusal) bool {
+	switch r.Code {
+	case operation.CodeStaleRevision, operation.CodeStaleVersion, operation.CodeForbiddenMove, operation.CodeClosed:
+		return true
+	}
+	return false
+}
+
+// invalidOf gives the store's complaint about a field as a sentence; ok is false for
+// another error.
+func invalidOf(err error) (field string, s views.Say, ok bool) {
+	var x *store.Invalid
+	if !errors.As(err, &x) {
+		return "", views.Say{}, false
+	}
+	switch x.Code {
+	case "password_short":
+		return x.Field, views.Sentence(views.ErrorPasswordShort, "Min", x.Limit), true
+	case "password_long":
+		return x.Field, views.Sentence(views.ErrorTooLong, "Max", x.Limit), true
+	case "zone_unknown":
+		return x.Field, views.Sentence(views.ErrorUnknownZone), true
+	}
+	return x.Field, views.Sentence(views.ErrorInvalid), true
+}

@@ -1,0 +1,144 @@
+package handlers
+
+import (
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+)
+
+// operationHead is the top of an operation's page.
+func operationHead(p *store.OperationPage, n names, lang string) views.Head {
+	next := p.Next()
+	h := views.Head{
+		ID: p.ID, URL: pathOperation(p.ID), Title: titleOf(p, lang),
+		Flow: views.Link{Label: p.Flow2.Title.In(lang), URL: pathFlow(p.Flow)}, FlowVersion: p.FlowVersion,
+		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(lang),
+		State: p.State, Revision: p.Revision,
+		ConfirmedBy: views.ConfirmedBy(p.ConfirmedBy), Duplicate: views.Duplicate(p.Duplicate), Delivery: views.DeliveryState(p.Delivery),
+		Adopted: p.Adopted && !p.State.Closed(), Overdue: p.Overdue(p.Now),
+		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At,
+		Destination: views.Link{Label: p.Profile.Title.In(lang), URL: pathDestination(p.Destination)}, Environment: p.Environment,
+		Why: whyAsked(p), WaitingFor: waitingFor(p, lang),
+	}
+	for _, x := range p.Pauses {
+		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseScope(x.Kind), Who: n.person(x.By), Since: x.At, Reason: x.Reason})
+	}
+	if p.Facts.PausedAll {
+		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseAll, Who: views.SystemWho()})
+	}
+	if p.State == operation.Review && p.HoldUntil != nil && p.HoldUntil.After(p.Now) {
+		h.HoldUntil, h.HoldReason = *p.HoldUntil, holdReason(p)
+	}
+	for _, s := range p.Siblings {
+		link := views.Link{Label: shortID(string(s.ID)), URL: pathOperation(s.ID)}
+		if string(s.ID) == p.Replaces {
+			h.Replaces = &link
+		}
+		if s.Replaces == string(p.ID) {
+			h.ReplacedBy = &link
+		}
+	}
+	return h
+}
+
+func titleOf(p *store.OperationPage, lang string) string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return p.Stage2.Title.In(lang)
+}
+
+// shortID is an identifier as headings show it: its prefix and its last eight places.
+func shortID(id string) string {
+	if len(id) <= 16 {
+		return id
+	}
+	return id[:4] + "…" + id[len(id)-8:]
+}
+
+// whyAsked says why a person is asked: what the gate says of another automatic try.
+func whyAsked(p *store.OperationPage) views.Say {
+	if p.State != operation.Review {
+		return views.Say{}
+	}
+	last := lastAttempt(p)
+	switch {
+	case p.Duplicate == string(views.DuplicateSuspected):
+		return views.Refused(operation.Refuse(operation.CodeDuplicate).By(p.Next().Who))
+	case p.Facts.Disputed || last == nil:
+		return views.Say{}
+	case last.Permanent:
+		return views.Refused(operation.Refuse(operation.CodePermanent).By(p.Next().Who))
+	}
+	f := p.Facts
+	f.State = operation.Unknown
+	if p.Unsettled == 0 {
+		f.State = operation.RetryScheduled
+	}
+	f.RetryAt = time.Time{}
+	if _, r := operation.Permit(f, p.Now); r != nil {
+		return views.Refused(r)
+	}
+	return views.Say{}
+}
+
+func lastAttempt(p *store.OperationPage) *store.AttemptView {
+	if len(p.Attempts) == 0 {
+		return nil
+	}
+	return &p.Attempts[len(p.Attempts)-1]
+}
+
+// holdReason is what was said when the review was put on hold.
+func holdReason(p *store.OperationPage) string {
+	for i := len(p.History) - 1; i >= 0; i-- {
+		if p.History[i].Action == string(operation.EvHold) {
+			return p.History[i].Reason
+		}
+	}
+	return ""
+}
+
+// waitingFor leads to the earlier stage that is not satisfied yet.
+func waitingFor(p *store.OperationPage, lang string) *views.Link {
+	if p.State != operation.Waiting || len(p.Facts.EarlierOpen) == 0 {
+		return nil
+	}
+	key := p.Facts.EarlierOpen[0]
+	link := &views.Link{Label: key, URL: pathRun(p.RunID)}
+	if st, ok := p.Flow2.Stage(key); ok {
+		link.Label = st.Title.In(lang)
+	}
+	for _, s := range p.Siblings {
+		if s.Stage == key {
+			link.URL = pathOperation(s.ID) // the last one is the newest replacement
+		}
+	}
+	return link
+}
+
+// stageStrip lists the run's stages, each by its newest operation.
+func stageStrip(p *store.OperationPage, lang string) []views.StageLink {
+	newest := map[string]store.OperationSummary{}
+	for _, s := range p.Siblings {
+		newest[s.Stage] = s
+	}
+	if s, ok := newest[p.Stage]; !ok || s.Replacement < p.Replacement {
+		newest[p.Stage] = p.OperationSummary
+	}
+	var out []views.StageLink
+	for i, st := range p.Flow2.Stages {
+		s, ok := newest[st.Key]
+		if !ok {
+			if p.Adopted {
+				continue
+			}
+			out = append(out, views.StageLink{Number: i + 1, Title: st.Title.In(lang), State: operation.Waiting})
+			continue
+		}
+		out = append(out, views.StageLink{Number: i + 1, Title: st.Title.In(lang), URL: pathOperation(s.ID), State: s.State, Current: s.ID == p.ID})
+	}
+	return out
+}

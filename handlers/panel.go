@@ -1,0 +1,256 @@
+package handlers
+
+import (
+	"strconv"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+)
+
+// panelOf builds the fourth part of an operation's page: what is decided next, and what
+// this viewer may do. What may not be done carries the refusal that says why; the
+// store decides again in its transaction.
+type panelOf struct {
+	p     *store.OperationPage
+	n     names
+	lang  string
+	zone  *time.Location
+	typed typed
+	// keep is what was typed into a form that is not offered any more: it can still
+	// be added as evidence.
+	keep string
+}
+
+func (b panelOf) panel() views.Panel {
+	return views.Panel{
+		Yours:  b.n.myTurn(b.p.Next().Who) && b.p.NextKind != "" && b.mainBarred() == nil,
+		Decide: b.decide(), Reconcile: b.reconcile(), Reexecution: b.reexecution(), Recheck: b.recheck(), Remedy: b.remedy(),
+		Edit: b.edit(), Replace: b.replace(), Withdraw: b.withdraw(), Cancel: b.cancel(),
+		Pause: b.pause(false), Resume: b.pause(true), Grant: b.grant(), Dispute: b.dispute(), Evidence: b.evidence(),
+	}
+}
+
+// form gives one form's hidden fields and what was typed into it.
+func (b panelOf) form(name string) (views.Form, typed) {
+	t := b.typed.of(name)
+	f := newForm(t, pathOperation(b.p.ID)+"/"+name)
+	f.Revision = b.p.Revision
+	if cur := b.p.Current(); cur != nil {
+		f.Version, f.Hash = cur.ID, cur.HashHex()
+	}
+	return f, t
+}
+
+// mainBarred says why the next decision is not the viewer's; nil = it is, or it is
+// nobody's.
+func (b panelOf) mainBarred() *operation.Refusal {
+	switch b.p.State {
+	case operation.PendingApproval:
+		return b.mayDecide(operation.Approve)
+	case operation.Review, operation.Unknown:
+		return operation.MayReconcile(b.p.State, b.p.Flow2.Reviewer, b.n.viewer)
+	case operation.ReexecutionRequested:
+		return b.mayDecideAgain()
+	}
+	return nil
+}
+
+func (b panelOf) mayDecide(d operation.Decision) *operation.Refusal {
+	policy := operation.Policy{Approvers: b.p.Stage2.Approval.Approvers}
+	if b.p.Policy != nil {
+		policy = *b.p.Policy
+	}
+	return operation.MayDecide(b.p.State, policy, b.n.viewer, b.p.Parties, b.p.Given(), d)
+}
+
+func (b panelOf) decide() *views.DecideForm {
+	if b.p.State != operation.PendingApproval || b.p.Current() == nil {
+		return nil
+	}
+	form, t := b.form("decide")
+	form.Barred = b.mayDecide(operation.Approve)
+	f := &views.DecideForm{Form: form, Decision: operation.Decision(t.val("decision")), Comment: t.val("comment"),
+		Number: b.p.VersionNo, Required: 1, Destination: b.p.Profile.Title.In(b.lang), Expired: b.expired()}
+	if b.p.Policy != nil {
+		f.Required = max(b.p.Policy.Required, 1)
+	}
+	for _, a := range b.p.Standing {
+		if a.Decision == operation.Approve {
+			f.Given++
+		}
+	}
+	if content := b.p.Current().Content(); isMail(content) {
+		f.Recipients = len(addresses(content["to"])) + len(addresses(content["cc"]))
+	}
+	if next := b.p.StageNo + 1; next < len(b.p.Flow2.Stages) && !b.p.Adopted {
+		f.NextStage = b.p.Flow2.Stages[next].Title.In(b.lang)
+	}
+	return f
+}
+
+// expired reports that this version was approved before and the approval ran out.
+func (b panelOf) expired() bool {
+	for i := len(b.p.History) - 1; i >= 0; i-- {
+		if h := b.p.History[i]; h.Action == string(operation.EvExpire) && h.VersionID == b.p.VersionID {
+			return h.Links()["cause"] != "withdrawn"
+		}
+	}
+	return false
+}
+
+func (b panelOf) withdraw() *views.ReasonForm {
+	if b.mayDecide(operation.Withdraw) != nil {
+		return nil // nothing of theirs to take back
+	}
+	form, t := b.form("withdraw")
+	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
+}
+
+// manages reports who may cancel, replace, go on without and close open work.
+func (b panelOf) manages(more ...operation.Role) *operation.Refusal {
+	f := b.p.Flow2
+	roles := append([]operation.Role{f.Owner.Role, b.p.Stage2.Approval.Approvers.Role, f.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin}, more...)
+	return b.needs(f.Reviewer.Role, roles...)
+}
+
+// needs refuses whoever holds none of the roles, and names one that would do.
+func (b panelOf) needs(name operation.Role, roles ...operation.Role) *operation.Refusal {
+	for _, r := range roles {
+		if b.n.viewer.Has(r) {
+			return nil
+		}
+	}
+	return operation.Refuse(operation.CodeNotEntitled, "role", string(name)).By(operation.Responsible{Role: name})
+}
+
+func (b panelOf) cancel() *views.ReasonForm {
+	if b.p.State.Closed() || b.p.State == operation.Review || b.p.State == operation.ReexecutionRequested {
+		return nil
+	}
+	form, t := b.form("cancel")
+	form.Barred = b.manages(b.p.Flow2.Author.Role)
+	if form.Barred == nil && operation.MayCancel(b.p.Facts, b.p.DispatchedOpen) != nil {
+		form.Barred = operation.MayStop(b.p.Facts, b.p.DispatchedOpen)
+	}
+	return &views.ReasonForm{Form: form, Reason: t.val("reason"), Confirm: true}
+}
+
+// pause offers the pause of this operation, or its end.
+func (b panelOf) pause(resume bool) *views.ReasonForm {
+	if b.p.State.Closed() || b.p.Paused != resume {
+		return nil
+	}
+	name := "pause"
+	if resume {
+		name = "resume"
+	}
+	form, t := b.form(name)
+	form.Barred = b.needs(operation.RoleOpsOwner, operation.RoleOpsOwner, operation.RoleAdmin)
+	f := &views.ReasonForm{Form: form, Reason: t.val("reason")}
+	if !resume && b.p.State == operation.InProgress {
+		f.InFlight = 1
+	}
+	return f
+}
+
+// edit leads to the page that makes a new version.
+func (b panelOf) edit() *views.LinkAction {
+	switch b.p.State {
+	case operation.Draft, operation.PendingApproval, operation.Waiting, operation.Ready, operation.RetryScheduled, operation.Review:
+	default:
+		return nil
+	}
+	return &views.LinkAction{URL: pathOperation(b.p.ID) + "/edit", Barred: b.mayEdit()}
+}
+
+func (b panelOf) mayEdit() *operation.Refusal {
+	f := b.p.Flow2
+	if r := b.needs(f.Author.Role, f.Author.Role, b.p.Stage2.Approval.Approvers.Role, f.Reviewer.Role, operation.RoleAuthor); r != nil {
+		return r
+	}
+	return operation.MayEditAgain(b.p.Facts, b.p.EverUnproven)
+}
+
+// replace leads to the page that makes a new operation in place of a closed one.
+func (b panelOf) replace() *views.LinkAction {
+	if !b.p.State.Closed() {
+		return nil
+	}
+	return &views.LinkAction{URL: pathOperation(b.p.ID) + "/replace", Barred: b.mayReplace()}
+}
+
+func (b panelOf) mayReplace() *operation.Refusal {
+	if r := b.manages(b.p.Flow2.Author.Role); r != nil {
+		return r
+	}
+	o := operation.Original{State: b.p.State, Deliberate: b.p.State == operation.Confirmed, DispatchedEver: dispatchedEver(b.p) > 0 || b.p.Adopted}
+	for _, s := range b.p.Siblings {
+		o.OpenReplacement = o.OpenReplacement || s.Replaces == string(b.p.ID) && !s.State.Closed()
+	}
+	_, r := operation.MayReplace(o)
+	return r
+}
+
+// dispatchedEver counts the attempts that were ever dispatched.
+func dispatchedEver(p *store.OperationPage) int {
+	n := 0
+	for _, a := range p.Attempts {
+		if a.DispatchedAt != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (b panelOf) grant() *views.GrantForm {
+	if b.p.State != operation.Review || b.p.AttemptsEver == 0 || b.p.EverUnproven {
+		return nil // it could never be granted: some request may have had effect
+	}
+	form, t := b.form("grant")
+	st := operation.Statement{Who: b.n.viewer, Reviewer: b.p.Flow2.Reviewer, Reason: "given with the form"}
+	form.Barred = operation.MayGrantAttempts(b.p.Facts, st, 1)
+	if form.Barred == nil && b.p.ClearanceID == "" {
+		form.Barred = operation.Refuse(operation.CodeNotApproved)
+	}
+	return &views.GrantForm{Form: form, Attempts: t.or("attempts", "1"), Reason: t.val("reason")}
+}
+
+func (b panelOf) dispute() *views.DisputeForm {
+	if !b.p.State.Closed() {
+		return nil
+	}
+	form, t := b.form("dispute")
+	form.Barred = b.needs(b.p.Flow2.Reviewer.Role, b.p.Flow2.Reviewer.Role, operation.RoleApprover, operation.RoleOpsOwner)
+	return &views.DisputeForm{Form: form, EvidenceFields: evidenceFields(t, ""), Reference: t.val("reference")}
+}
+
+func (b panelOf) evidence() *views.EvidenceForm {
+	if (b.p.State == operation.Draft || b.p.State == operation.PendingApproval) && b.keep == "" {
+		return nil
+	}
+	form, t := b.form("evidence")
+	form.Barred = b.needs(operation.RoleAuthor, operation.RoleAuthor, operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin)
+	fields := evidenceFields(t, "")
+	if t.fields == nil {
+		fields.Evidence = b.keep
+	}
+	return &views.EvidenceForm{Form: form, EvidenceFields: fields, Reference: t.val("reference"), ReferenceURL: t.val("reference_url")}
+}
+
+func evidenceFields(t typed, prefix string) views.EvidenceFields {
+	return views.EvidenceFields{Evidence: t.val(prefix + "evidence"), Link: t.val(prefix + "link")}
+}
+
+// remedy closes the open work on a closed operation.
+func (b panelOf) remedy() *views.ReasonForm {
+	if b.p.Remedy == "" || !b.p.State.Closed() {
+		return nil
+	}
+	form, t := b.form("remedy")
+	form.Barred = b.manages()
+	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

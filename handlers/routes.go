@@ -1,0 +1,125 @@
+package handlers
+
+import (
+	"net/http"
+	"strings"
+
+	"holdpoint/operation"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Permissions. A role for any one flow opens the route; whether it is enough for the
+// operation at hand is decided in the store's transaction.
+var (
+	anyone   = permission{name: "anyone", open: true}
+	signedIn = permission{name: "signed in", roles: operation.Roles}
+	writers  = permission{name: "writers", roles: []operation.Role{operation.RoleAuthor, operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin}}
+	deciders = permission{name: "deciders", roles: []operation.Role{operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin, operation.RoleAuthor}}
+	owners   = permission{name: "ops owners", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleApprover, operation.RoleAdmin}}
+	stoppers = permission{name: "who may pause", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleAdmin}}
+	admins   = permission{name: "admins", roles: []operation.Role{operation.RoleAdmin}}
+)
+
+// routes is the whole table of pages. A POST names the page that shows its form: that
+// page comes back when the form is refused, and after a sign-in in between. The last
+// part of a POST's address is the form's name.
+func (s *site) routes() []route {
+	const op, get, post = "/operations/:id", http.MethodGet, http.MethodPost
+	return []route{
+		{get, "/", anyone, "", s.home},
+		{get, views.PathSignIn, anyone, "", s.signInPage},
+		{post, views.PathSignIn, anyone, "", s.signIn},
+		{get, pathSetPassword, anyone, "", s.setPasswordPage},
+		{post, pathSetPassword, anyone, "", s.setPassword},
+		{post, views.PathSignOut, anyone, "", s.signOut},
+
+		{get, views.PathInbox, signedIn, "", s.inbox},
+		{get, views.PathOperations, signedIn, "", s.operations},
+		{get, op, signedIn, "", s.operation},
+		{get, op + "/versions/:version/preview", signedIn, "", s.preview},
+		{get, "/runs/:id", signedIn, "", s.run},
+		{get, views.PathDeliveries, signedIn, "", s.deliveries},
+		{get, views.PathFlows, signedIn, "", s.flows},
+		{get, views.PathFlows + "/:name", signedIn, "", s.flow},
+		{get, views.PathDestinations, signedIn, "", s.destinations},
+		{get, views.PathDestinations + "/:name", signedIn, "", s.destination},
+		{get, views.PathAccount, signedIn, "", s.account},
+		{post, views.PathAccount + "/settings", signedIn, views.PathAccount, s.saveSettings},
+		{post, views.PathAccount + "/password", signedIn, views.PathAccount, s.changePassword},
+
+		{get, op + "/edit", writers, "", s.editPage},
+		{post, op + "/edit", writers, op + "/edit", s.edit},
+		{get, op + "/replace", writers, "", s.replacePage},
+		{post, op + "/replace", writers, op + "/replace", s.replace},
+		{post, op + "/cancel", writers, op, s.cancel},
+		{post, op + "/evidence", writers, op, s.evidence},
+
+		{post, op + "/decide", deciders, op, s.decide},
+		{post, op + "/withdraw", deciders, op, s.withdraw},
+
+		{post, op + "/reconcile", owners, op, s.reconcile},
+		{post, op + "/reexecution", owners, op, s.decideReexecution},
+		{post, op + "/recheck", owners, op, s.recheck},
+		{post, op + "/grant", owners, op, s.grant},
+		{post, op + "/dispute", owners, op, s.dispute},
+		{post, op + "/remedy", owners, op, s.remedy},
+		{post, op + "/go-on", owners, op, s.goOn},
+		{get, views.PathAdopt, owners, "", s.adoptPage},
+		{post, views.PathAdopt, owners, views.PathAdopt, s.adopt},
+
+		{post, op + "/pause", stoppers, op, s.pauseOperation},
+		{post, op + "/resume", stoppers, op, s.resumeOperation},
+		{post, views.PathFlows + "/:name/pause", stoppers, views.PathFlows + "/:name", s.pauseFlow},
+		{post, views.PathFlows + "/:name/resume", stoppers, views.PathFlows + "/:name", s.resumeFlow},
+		{post, views.PathDestinations + "/:name/pause", stoppers, views.PathDestinations + "/:name", s.pauseDestination},
+		{post, views.PathDestinations + "/:name/resume", stoppers, views.PathDestinations + "/:name", s.resumeDestination},
+
+		{get, views.PathPeople, admins, "", s.people},
+	}
+}
+
+// route is one address of the table.
+type route struct {
+	method string
+	path   string
+	may    permission
+	page   string // of a POST: the page that shows its form
+	handle echo.HandlerFunc
+}
+
+// permission says who may open an address.
+type permission struct {
+	name  string
+	open  bool
+	roles []operation.Role
+}
+
+// guarded puts the permission before the handler. Whoever is not signed in is asked to
+// do so; a form that they sent is kept meanwhile.
+func (r route) guarded() echo.HandlerFunc {
+	return func(c echo.Context) error {
+		v := web.VisitOf(c)
+		switch {
+		case r.may.open:
+		case v.User == nil:
+			return web.AskSignIn(c, fill(r.page, c), r.form())
+		case !v.Has(r.may.roles...):
+			return operation.Refuse(operation.CodeNotEntitled, "role", string(r.may.roles[0])).By(operation.Responsible{Role: r.may.roles[0]})
+		}
+		return r.handle(c)
+	}
+}
+
+// form is the name of a POST's form: the last part of its address.
+func (r route) form() string { return r.path[strings.LastIndex(r.path, "/")+1:] }
+
+// fill puts the address's own parts into the pattern of another.
+func fill(pattern string, c echo.Context) string {
+	for _, name := range c.ParamNames() {
+		pattern = strings.ReplaceAll(pattern, ":"+name, c.Param(name))
+	}
+	return pattern
+}

@@ -1,0 +1,126 @@
+package handlers
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// pathSetPassword is where a one-use link leads.
+const pathSetPassword = "/set-password"
+
+// SetPasswordURL is the one-use link that is handed to a person. The secret stands in
+// the query, which no log of ours keeps.
+func SetPasswordURL(public, secret string) string {
+	return public + pathSetPassword + "?token=" + url.QueryEscape(secret)
+}
+
+func (s *site) signInPage(c echo.Context) error {
+	back := web.LocalPath(c.QueryParam("return"), views.PathInbox)
+	if web.VisitOf(c).User != nil {
+		return c.Redirect(http.StatusSeeOther, back)
+	}
+	return s.showSignIn(c, http.StatusOK, typed{fields: url.Values{"return": {back}}})
+}
+
+func (s *site) showSignIn(c echo.Context, status int, t typed) error {
+	m := views.SignInModel{Form: newForm(t, views.PathSignIn), Email: t.val("email"), DecisionKept: web.HasKept(c)}
+	m.Return = web.LocalPath(t.val("return"), views.PathInbox)
+	people, err := s.Store.ListUsers(c.Request().Context())
+	if err != nil {
+		return err
+	}
+	m.SetUpNeeded = len(people) == 0
+	m.Frame = web.Frame(c, "")
+	return web.RenderStatus(c, status, views.SignInPage(m))
+}
+
+// signIn checks e-mail address and password and starts a new session. It decides
+// nothing: a form that was kept comes back and must be sent again.
+func (s *site) signIn(c echo.Context) error {
+	t, err := sent(c)
+	if err != nil {
+		return err
+	}
+	u, err := s.Store.VerifyPassword(c.Request().Context(), t.val("email"), t.val("password"), c.RealIP())
+	var limited *store.LoginLimited
+	switch {
+	case errors.Is(err, store.ErrBadLogin):
+		t.wrong("", views.Sentence(views.ErrorWrongPassword))
+		return s.showSignIn(c, http.StatusUnprocessableEntity, t)
+	case errors.As(err, &limited):
+		t.wrong("", tooMany(limited, web.VisitOf(c)))
+		return s.showSignIn(c, http.StatusTooManyRequests, t)
+	case err != nil:
+		return err
+	}
+	if err := web.SignIn(c, u); err != nil {
+		return err
+	}
+	if web.HasKept(c) {
+		if err := web.Flash(c, views.FlashWarn, views.FlashSignInAgain); err != nil {
+			return err
+		}
+	}
+	return c.Redirect(http.StatusSeeOther, web.LocalPath(t.val("return"), views.PathInbox))
+}
+
+func (s *site) signOut(c echo.Context) error {
+	if err := web.SignOut(c); err != nil {
+		return err
+	}
+	if err := web.Flash(c, views.FlashDone, views.FlashSignedOut); err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, views.PathSignIn)
+}
+
+// setPasswordPage only shows the form: a mail scanner that opens the link uses nothing
+// up (FC-17).
+func (s *site) setPasswordPage(c echo.Context) error {
+	return s.showSetPassword(c, http.StatusOK, typed{fields: url.Values{"token": {c.QueryParam("token")}}})
+}
+
+func (s *site) showSetPassword(c echo.Context, status int, t typed) error {
+	m := views.SetPasswordModel{Form: newForm(t, pathSetPassword), Token: t.val("token"), MinLen: store.MinPassword}
+	u, err := s.Store.FindPasswordLink(c.Request().Context(), m.Token)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		m.Expired, m.Token = true, ""
+	case err != nil:
+		return err
+	}
+	m.Email = u.Email
+	m.Frame = web.Frame(c, "")
+	m.Path = pathSetPassword
+	return web.RenderStatus(c, status, views.SetPasswordPage(m))
+}
+
+func (s *site) setPassword(c echo.Context) error {
+	t, err := sent(c)
+	if err != nil {
+		return err
+	}
+	if t.val("password") != t.val("password_again") {
+		t.wrong("password_again", views.Sentence(views.ErrorPasswordsDiffer))
+		return s.showSetPassword(c, http.StatusUnprocessableEntity, t)
+	}
+	_, err = s.Store.SetPassword(c.Request().Context(), t.val("token"), t.val("password"))
+	if field, say, ok := invalidOf(err); ok {
+		t.wrong(field, say)
+		return s.showSetPassword(c, http.StatusUnprocessableEntity, t)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return s.showSetPassword(c, http.StatusUnprocessableEntity, t)
+	}
+	if err != nil {
+		return err
+	}
+	return done(c, views.PathSignIn, views.FlashPasswordChanged)
+}

@@ -1,0 +1,68 @@
+package handlers
+
+import (
+	"context"
+	"log/slog"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// Deps is what the pages need.
+type Deps struct {
+	Store *store.Store
+	Log   *slog.Logger
+}
+
+// site holds what all pages share.
+type site struct {
+	Deps
+}
+
+// Register adds all pages below web.Pages.
+func Register(e *echo.Echo, d Deps) {
+	if d.Log == nil {
+		d.Log = slog.Default()
+	}
+	s := &site{Deps: d}
+	g := web.Pages(e)
+	for _, r := range s.routes() {
+		g.Add(r.method, r.path, r.guarded())
+	}
+}
+
+// Waiting counts the decisions that wait for a person, for the number at Inbox.
+func Waiting(st *store.Store) func(context.Context, store.User) (int, error) {
+	return func(ctx context.Context, u store.User) (int, error) {
+		in, err := st.ListInbox(ctx, u.Actor("web"))
+		if err != nil {
+			return 0, err
+		}
+		return len(in.Rows), nil
+	}
+}
+
+// lang is the reader's language.
+func lang(c echo.Context) string { return web.VisitOf(c).Printer().Lang }
+
+// find reads the operation of the address. One of a flow that the person has no role
+// for is not found, like a missing one.
+func (s *site) find(c echo.Context) (*store.OperationPage, error) {
+	return s.Store.FindOperation(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(c.Param("id")))
+}
+
+// viewer is the signed-in person with the roles that they hold for a flow.
+func (s *site) viewer(c echo.Context, flow string) (operation.Person, error) {
+	v, err := s.Store.FindViewer(c.Request().Context(), web.VisitOf(c).Actor())
+	return v.In(flow), err
+}
+
+// The addresses of what pages link to.
+func pathOperation(id operation.ID) string { return views.PathOperations + "/" + string(id) }
+func pathRun(id operation.RunID) string    { return "/runs/" + string(id) }
+func pathFlow(name string) string          { return views.PathFlows + "/" + name }
+func pathDestination(name string) string   { return views.PathDestinations + "/" + name }
