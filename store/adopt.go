@@ -66,13 +66,13 @@ func (t *tx) adoptionUnit(a Actor, j AdoptedJob) (*unit, int, error) {
 		return nil, 0, ErrNotFound
 	}
 	u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &opRow{FlowVersion: version}}
-	if u.flow, err = t.s.flowVersion(t.ctx, j.Flow, version); err != nil {
+	if u.flow, err = t.s.flowVersion(t.ctx, t.Tx, j.Flow, version); err != nil {
 		return nil, 0, err
 	}
 	for i, st := range u.flow.Stages {
 		if st.Key == j.Stage {
 			u.facts.DestVersion = defs.dests[st.Destination]
-			u.profile, err = t.s.profileVersion(t.ctx, st.Destination, u.facts.DestVersion)
+			u.profile, err = t.s.profileVersion(t.ctx, t.Tx, st.Destination, u.facts.DestVersion)
 			return u, i, err
 		}
 	}

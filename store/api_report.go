@@ -50,33 +50,35 @@ func ContentHash(content json.RawMessage) (string, error) {
 }
 
 // ClaimPresenting is Claim by a client that says what it means to send. Content that
-// differs from the approved version ends the claim as not_started in the same
-// transaction: the refusal stands on the record beside the attempt.
+// differs from the approved version ends the claim as not_started: the refusal stands
+// on the record beside the attempt.
 func (s *Store) ClaimPresenting(ctx context.Context, a Actor, id operation.ID, worker string, p Presented) (Claimed, error) {
-	var c Claimed
-	err := s.decideGate(ctx, a, id, func(u *unit) (*operation.Refusal, error) {
-		var att attemptRow
-		var r *operation.Refusal
-		var err error
-		if c, att, r, err = u.claim(worker); r != nil || err != nil {
-			return r, err
-		}
-		return u.compare(&att, p)
-	})
-	return c, err
+	c, err := s.Claim(ctx, a, id, worker)
+	if err != nil || p.empty() {
+		return c, err
+	}
+	return c, s.checkPresented(ctx, a, id, c.Attempt, c.Fence, p)
 }
 
 // DispatchPresenting is Dispatch by a client that says what it means to send. It
 // compares before anything is handed out; what differs releases the claim.
 func (s *Store) DispatchPresenting(ctx context.Context, a Actor, id operation.AttemptID, fence int64, p Presented) (Dispatched, error) {
-	if p.empty() {
-		return s.Dispatch(ctx, a, id, fence)
+	if !p.empty() {
+		op, err := s.operationOf(ctx, id)
+		if err == nil {
+			err = s.checkPresented(ctx, a, op, id, fence, p)
+		}
+		if err != nil {
+			return Dispatched{}, err
+		}
 	}
-	op, err := s.operationOf(ctx, id)
-	if err != nil {
-		return Dispatched{}, err
-	}
-	err = s.decideGate(ctx, a, op, func(u *unit) (*operation.Refusal, error) {
+	return s.Dispatch(ctx, a, id, fence)
+}
+
+// checkPresented compares under the operation's lock. The version of an attempt does
+// not change, so what passes here still holds at the dispatch that follows.
+func (s *Store) checkPresented(ctx context.Context, a Actor, op operation.ID, id operation.AttemptID, fence int64, p Presented) error {
+	return s.decideGate(ctx, a, op, func(u *unit) (*operation.Refusal, error) {
 		att, err := u.attempt(id)
 		if err != nil {
 			return nil, err
@@ -93,17 +95,10 @@ func (s *Store) DispatchPresenting(ctx context.Context, a Actor, id operation.At
 		}
 		return r, err
 	})
-	if err != nil {
-		return Dispatched{}, err
-	}
-	return s.Dispatch(ctx, a, id, fence)
 }
 
 // compare refuses what differs from the approved version and releases the claim.
 func (u *unit) compare(att *attemptRow, p Presented) (*operation.Refusal, error) {
-	if p.empty() {
-		return nil, nil
-	}
 	f, err := u.gateFacts()
 	if err != nil {
 		return nil, err
@@ -225,7 +220,7 @@ func (u *unit) recordReport(att attemptRow, fence int64, r operation.Result, out
 // provenCodes lists the codes that prove that nothing was executed, by the profile the
 // attempt was made under and by the current one: the stricter of both counts.
 func (u *unit) provenCodes(att attemptRow, code string) (listed []string, permanent bool, err error) {
-	pinned, err := u.s.profileVersion(u.ctx, u.op.Destination, att.DestVersion)
+	pinned, err := u.s.profileVersion(u.ctx, u.Tx, u.op.Destination, att.DestVersion)
 	if err != nil {
 		return nil, false, err
 	}

@@ -159,11 +159,8 @@ func (u *unit) decide(d Decided) error {
 		return operation.Refuse(operation.CodeReasonMissing)
 	}
 	id := operation.ApprovalID(newID("apr"))
-	if _, err := u.exec(`INSERT INTO approvals (id, operation_id, version_id, hash, decision, user_id, role, reason, round, form_id, decided_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, string(id), string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash,
-		string(d.Decision), u.actor.ID, string(p.Approvers.Role), d.Reason, round, d.FormID, u.now); err != nil {
-		return err
-	}
+	u.w.approvals = append(u.w.approvals, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash),
+		"decision": d.Decision, "user_id": u.actor.ID, "role": p.Approvers.Role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now})
 	links := []string{"approval", string(id), "role", string(p.Approvers.Role)}
 	switch d.Decision {
 	case operation.RequestChanges:
@@ -203,16 +200,8 @@ func (u *unit) clear(p operation.Policy, stand []standing, reason string, links 
 			ids = append(ids, string(g.ID))
 		}
 	}
-	idJSON, err := jsonText(ids)
-	if err != nil {
-		return err
-	}
-	if _, err := u.exec(`WITH c AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, required, policy, expires_at, created_at)
-		VALUES ($1, $2, $3, $4, 'content', $5, $6, $7, $8) RETURNING id)
-		INSERT INTO clearance_approvals (clearance_id, approval_id) SELECT c.id, x FROM c, jsonb_array_elements_text(CAST($9 AS jsonb)) AS x`,
-		string(id), string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash, max(p.Required, 1), policy, expires, u.now, idJSON); err != nil {
-		return err
-	}
+	u.w.clearances = append(u.w.clearances, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash), "kind": operation.ClearContent,
+		"required": max(p.Required, 1), "policy": policy, "expires_at": expires, "created_at": u.now, "approvals": ids})
 	u.op.ClearanceID, u.op.ExpiresAt = id, expires
 	stages, err := u.otherStages()
 	if err != nil {

@@ -145,9 +145,7 @@ func (u *unit) claim(worker string) (Claimed, attemptRow, *operation.Refusal, er
 	if err := u.move(o, operation.EvClaim, "", "attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker); err != nil {
 		return Claimed{}, a, nil, err
 	}
-	if err := u.insertAttempt(a, worker, f.Clearance.Kind); err != nil {
-		return Claimed{}, a, nil, err
-	}
+	u.insertAttempt(a, worker, f.Clearance.Kind)
 	return claimedOf(a), a, nil, nil
 }
 
@@ -155,16 +153,15 @@ func claimedOf(a attemptRow) Claimed {
 	return Claimed{Attempt: a.ID, Operation: a.Operation, Fence: a.Fence, Kind: a.Kind, Number: a.Number, LeaseUntil: a.LeaseUntil, LeaseCap: a.LeaseCap}
 }
 
-func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.ClearanceKind) error {
+func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.ClearanceKind) {
 	var counted *int
 	if a.Kind != operation.AttemptReexecution {
 		counted = &u.op.AttemptsUsed
 	}
-	_, err := u.exec(`INSERT INTO attempts (id, operation_id, number, fence, kind, counted, cap, version_id, clearance_id, clearance_kind, destination_version, account, key,
-		key_generation, protected, worker, claimed_by, claimed_at, lease_until, lease_cap) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		string(a.ID), string(a.Operation), a.Number, a.Fence, string(a.Kind), counted, u.op.AttemptsMax, string(a.Version), string(a.Clearance), string(kind), a.DestVersion,
-		a.Account, a.Key, u.op.KeyGeneration, a.Protected, worker, a.ClaimedBy, a.ClaimedAt, a.LeaseUntil, a.LeaseCap)
-	return err
+	u.w.attempts = append(u.w.attempts, map[string]any{"id": a.ID, "operation_id": a.Operation, "number": a.Number, "fence": a.Fence, "kind": a.Kind, "counted": counted,
+		"cap": u.op.AttemptsMax, "version_id": a.Version, "clearance_id": a.Clearance, "clearance_kind": kind, "destination_version": a.DestVersion, "account": a.Account,
+		"key": a.Key, "key_generation": u.op.KeyGeneration, "protected": a.Protected, "worker": worker, "claimed_by": a.ClaimedBy, "claimed_at": a.ClaimedAt,
+		"lease_until": a.LeaseUntil, "lease_cap": a.LeaseCap})
 }
 
 // fallBack carries out what a refusal means for the operation's state: an expired or

@@ -53,7 +53,7 @@ func (c *checking) load() ([]*defined, error) {
 		return nil, err
 	}
 	for _, h := range have {
-		p, err := c.s.profileVersion(c.ctx, h.Name, h.Version)
+		p, err := c.s.profileVersion(c.ctx, c.Tx, h.Name, h.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (c *checking) load() ([]*defined, error) {
 		if c.set.flows[h.Name] != nil {
 			continue
 		}
-		f, err := c.s.flowVersion(c.ctx, h.Name, h.Version)
+		f, err := c.s.flowVersion(c.ctx, c.Tx, h.Name, h.Version)
 		if err != nil {
 			return nil, err
 		}

@@ -162,7 +162,7 @@ func (s *Store) flows(ctx context.Context, name string) ([]FlowItem, error) {
 	out := make([]FlowItem, len(rows))
 	for i, r := range rows {
 		out[i].Current = r
-		if out[i].Flow, err = s.flowVersion(ctx, r.Name, r.Version); err != nil {
+		if out[i].Flow, err = s.flowVersion(ctx, s.db, r.Name, r.Version); err != nil {
 			return nil, mapError(err)
 		}
 	}
@@ -194,7 +194,7 @@ func (s *Store) destinations(ctx context.Context, name string) ([]DestinationIte
 	out := make([]DestinationItem, len(rows))
 	for i, r := range rows {
 		out[i].Current = r
-		if out[i].Profile, err = s.profileVersion(ctx, r.Name, r.Version); err != nil {
+		if out[i].Profile, err = s.profileVersion(ctx, s.db, r.Name, r.Version); err != nil {
 			return nil, mapError(err)
 		}
 	}

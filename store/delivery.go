@@ -82,7 +82,7 @@ func (s *Store) TriggeredFlows(ctx context.Context, source string) ([]*definitio
 	}
 	var out []*definition.Flow
 	for _, r := range rows {
-		f, err := s.flowVersion(ctx, r.Name, r.Version)
+		f, err := s.flowVersion(ctx, s.db, r.Name, r.Version)
 		if err != nil {
 			return nil, mapError(err)
 		}

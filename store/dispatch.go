@@ -75,7 +75,7 @@ func (u *unit) dispatch(a *attemptRow, d *Dispatched, sameTx bool) (*operation.R
 	if err != nil {
 		return nil, err
 	}
-	return nil, u.writeDispatch(a, d, req, sendBy)
+	return nil, u.writeDispatch(a, d, req, sendBy, sameTx)
 }
 
 // dispatchRefused ends the claim; nothing was sent. Then the refusal takes its course.
@@ -163,7 +163,7 @@ func (u *unit) firstBytes(un []operation.UnsettledAttempt) (req operation.Reques
 	return req, nil
 }
 
-func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request, sendBy time.Time) error {
+func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request, sendBy time.Time, sameTx bool) error {
 	h, err := req.Hash()
 	if err != nil {
 		return err
@@ -172,7 +172,10 @@ func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request
 	if err != nil {
 		return err
 	}
-	if err := u.one(`UPDATE attempts SET dispatched_at = $2, send_by = $3, resolved = $4, resolved_hash = $5 WHERE id = $1 AND fence = $6 AND outcome IS NULL AND dispatched_at IS NULL`,
+	if sameTx {
+		row := u.w.attempts[len(u.w.attempts)-1]
+		row["dispatched_at"], row["send_by"], row["resolved"], row["resolved_hash"] = u.now, sendBy, text, hexOf(h[:])
+	} else if err := u.one(`UPDATE attempts SET dispatched_at = $2, send_by = $3, resolved = $4, resolved_hash = $5 WHERE id = $1 AND fence = $6 AND outcome IS NULL AND dispatched_at IS NULL`,
 		string(a.ID), u.now, sendBy, text, h[:], a.Fence); err != nil {
 		return err
 	}

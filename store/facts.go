@@ -67,7 +67,7 @@ func (u *unit) pinnedProtection(f *operation.Facts) error {
 	if pinned == u.facts.DestVersion {
 		return nil
 	}
-	p, err := u.s.profileVersion(u.ctx, u.op.Destination, pinned)
+	p, err := u.s.profileVersion(u.ctx, u.Tx, u.op.Destination, pinned)
 	if err != nil {
 		return err
 	}

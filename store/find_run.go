@@ -76,7 +76,7 @@ func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (
 			return ErrNotFound
 		}
 		p.FlowVersion, p.State, p.Held, p.Label, p.InputsText, p.CreatedAt, p.Now = row.Version, operation.RunState(row.State), row.Held, row.Label, row.Inputs, row.Created, row.Now
-		if p.Flow, err = s.flowVersion(ctx, row.Flow, row.Version); err != nil {
+		if p.Flow, err = s.flowVersion(ctx, t.Tx, row.Flow, row.Version); err != nil {
 			return err
 		}
 		if err := p.readOperations(t); err != nil {

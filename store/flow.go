@@ -11,8 +11,13 @@ import (
 
 func defKey(name string, version int) string { return name + "@" + strconv.Itoa(version) }
 
+// getter is a connection to read a definition by: the pool, or the transaction's own.
+type getter interface {
+	GetContext(ctx context.Context, dst any, q string, args ...any) error
+}
+
 // flowVersion gives a parsed flow version; versions never change, so they are kept.
-func (s *Store) flowVersion(ctx context.Context, name string, version int) (*definition.Flow, error) {
+func (s *Store) flowVersion(ctx context.Context, db getter, name string, version int) (*definition.Flow, error) {
 	key := defKey(name, version)
 	s.defs.mu.RLock()
 	f := s.defs.flows[key]
@@ -21,7 +26,7 @@ func (s *Store) flowVersion(ctx context.Context, name string, version int) (*def
 		return f, nil
 	}
 	var src string
-	if err := s.db.GetContext(ctx, &src, `SELECT source FROM flow_versions WHERE flow = $1 AND version = $2`, name, version); err != nil {
+	if err := db.GetContext(ctx, &src, `SELECT source FROM flow_versions WHERE flow = $1 AND version = $2`, name, version); err != nil {
 		return nil, err
 	}
 	f, err := definition.ParseFlow(name+".yaml", []byte(src))
@@ -35,7 +40,7 @@ func (s *Store) flowVersion(ctx context.Context, name string, version int) (*def
 }
 
 // profileVersion gives a parsed destination profile version.
-func (s *Store) profileVersion(ctx context.Context, name string, version int) (*definition.Profile, error) {
+func (s *Store) profileVersion(ctx context.Context, db getter, name string, version int) (*definition.Profile, error) {
 	key := defKey(name, version)
 	s.defs.mu.RLock()
 	p := s.defs.profiles[key]
@@ -44,7 +49,7 @@ func (s *Store) profileVersion(ctx context.Context, name string, version int) (*
 		return p, nil
 	}
 	var src string
-	if err := s.db.GetContext(ctx, &src, `SELECT source FROM destination_versions WHERE destination = $1 AND version = $2`, name, version); err != nil {
+	if err := db.GetContext(ctx, &src, `SELECT source FROM destination_versions WHERE destination = $1 AND version = $2`, name, version); err != nil {
 		return nil, err
 	}
 	p, err := definition.ParseProfile(name+".yaml", []byte(src))
@@ -66,7 +71,7 @@ func (s *Store) Profile(ctx context.Context, name string) (*definition.Profile, 
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := s.profileVersion(ctx, name, v)
+	p, err := s.profileVersion(ctx, s.db, name, v)
 	return p, v, err
 }
 
@@ -79,7 +84,7 @@ func (s *Store) Flow(ctx context.Context, name string) (*definition.Flow, int, e
 	if err != nil {
 		return nil, 0, err
 	}
-	f, err := s.flowVersion(ctx, name, v)
+	f, err := s.flowVersion(ctx, s.db, name, v)
 	return f, v, err
 }
 
@@ -109,7 +114,7 @@ func (t *tx) currentDefinitions(epoch int64) (current, error) {
 		return c, err
 	}
 	for _, r := range rows {
-		f, err := s.flowVersion(t.ctx, r.Name, r.Version)
+		f, err := s.flowVersion(t.ctx, t.Tx, r.Name, r.Version)
 		if err != nil {
 			return c, err
 		}

@@ -68,7 +68,7 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 			return err
 		}
 		in.Cut = len(rows) > inboxLimit
-		seen := map[operation.ID]bool{}
+		seen, names := map[operation.ID]bool{}, s.titler(ctx, t.Tx)
 		for _, r := range rows {
 			if r.Party || r.Mine || seen[r.ID] || len(in.Rows) == inboxLimit {
 				continue
@@ -76,7 +76,7 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 			seen[r.ID] = true
 			row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Given: r.Given, Required: r.Required}
 			row.Late = row.Overdue(in.Now)
-			if err := s.titles(ctx, &row); err != nil {
+			if err := names.fill(&row); err != nil {
 				return err
 			}
 			in.Rows = append(in.Rows, row)
@@ -111,9 +111,20 @@ func (t *tx) inboxRest(in *Inbox, v Viewer) error {
 	return err
 }
 
-// titles fills the names that people know flow, stage and destination by.
-func (s *Store) titles(ctx context.Context, r *InboxRow) error {
-	f, err := s.flowVersion(ctx, r.Flow, r.FlowVersion)
+// titler finds the names that people know flow, stage and destination by.
+type titler struct {
+	s     *Store
+	ctx   context.Context
+	db    getter
+	dests map[string]map[string]string
+}
+
+func (s *Store) titler(ctx context.Context, db getter) *titler {
+	return &titler{s: s, ctx: ctx, db: db, dests: map[string]map[string]string{}}
+}
+
+func (t *titler) fill(r *InboxRow) error {
+	f, err := t.s.flowVersion(t.ctx, t.db, r.Flow, r.FlowVersion)
 	if err != nil {
 		return err
 	}
@@ -121,9 +132,19 @@ func (s *Store) titles(ctx context.Context, r *InboxRow) error {
 	if st, ok := stageOf(f, r.Stage); ok {
 		r.StageTitle = st.Title
 	}
-	p, _, err := s.Profile(ctx, r.Destination)
-	if err == nil {
-		r.DestinationTitle = p.Title
+	title, ok := t.dests[r.Destination]
+	if !ok {
+		var version int
+		if err := t.db.GetContext(t.ctx, &version, `SELECT version FROM destinations WHERE name = $1`, r.Destination); err != nil {
+			return err
+		}
+		p, err := t.s.profileVersion(t.ctx, t.db, r.Destination, version)
+		if err != nil {
+			return err
+		}
+		title = p.Title
+		t.dests[r.Destination] = title
 	}
-	return err
+	r.DestinationTitle = title
+	return nil
 }

@@ -86,10 +86,11 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 	if c.Back {
 		reverse(rows)
 	}
+	names := s.titler(ctx, s.db)
 	for _, r := range rows {
 		row := InboxRow{OperationSummary: OperationSummary{r}}
 		row.Late = row.Overdue(out.Now)
-		if err := s.titles(ctx, &row); err != nil {
+		if err := names.fill(&row); err != nil {
 			return nil, err
 		}
 		out.Rows = append(out.Rows, row)

@@ -49,7 +49,7 @@ func (s *Store) FindLookup(ctx context.Context, id operation.ID) (LookupOrder, e
 	if err != nil {
 		return LookupOrder{}, err
 	}
-	p, err := s.profileVersion(ctx, row.Destination, row.Version)
+	p, err := s.profileVersion(ctx, s.db, row.Destination, row.Version)
 	if err != nil {
 		return LookupOrder{}, err
 	}
@@ -66,9 +66,7 @@ func (s *Store) RecordLookup(ctx context.Context, a Actor, id operation.ID, aske
 		if err != nil {
 			return err
 		}
-		if err := u.addEvidence("", "lookup", string(l.Result), l.ID, l.URL, body); err != nil {
-			return err
-		}
+		u.addEvidence("", "lookup", string(l.Result), l.ID, l.URL, body)
 		h := sha256.Sum256([]byte(body))
 		links := []string{"result", string(l.Result), "reference", l.ID, "evidence_hash", hexOf(h[:])}
 		return u.recordLookup(l, links)
@@ -154,9 +152,7 @@ func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
 		if c.Destination != u.op.Destination {
 			return ErrNotFound
 		}
-		if err := u.addEvidence("", "callback", c.Kind, c.Reference, c.URL, c.Body); err != nil {
-			return err
-		}
+		u.addEvidence("", "callback", c.Kind, c.Reference, c.URL, c.Body)
 		h := sha256.Sum256([]byte(c.Body))
 		links := []string{"kind", c.Kind, "reference", c.Reference, "evidence_hash", hexOf(h[:])}
 		u.note(u.op, "callback", "", links...)

@@ -105,7 +105,8 @@ type unit struct {
 	// lock) when a verb needs them.
 	siblings map[operation.ID]*opRow
 	entries  []operation.Entry
-	wake     []wake
+	w        writes
+	taken    map[string]operation.ID // who has a target reference, as read in this transaction
 	flow     *definition.Flow
 	profile  *definition.Profile // current version of the destination's
 }
@@ -118,6 +119,8 @@ type loaded struct {
 	RunState     string     `db:"run_state"`
 	RunHeld      bool       `db:"run_held"`
 	RunRev       int64      `db:"run_rev"`
+	RunSeq       int64      `db:"run_seq"`
+	RunHash      []byte     `db:"run_hash"`
 	SnapRevision int64      `db:"snap_revision"`
 	SnapRunRev   int64      `db:"snap_run_rev"`
 	PausedWhy    string     `db:"paused_why"`
@@ -141,7 +144,7 @@ type loaded struct {
 // the outer list comes from the statement's snapshot, which may be older when the lock
 // had to wait. snap_revision and snap_run_rev show that.
 const lockSQL = `WITH l AS MATERIALIZED (
-	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, pg_advisory_xact_lock_shared(1752132708) AS gate
+	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, r.chain_seq AS run_seq, r.chain_hash AS run_hash, pg_advisory_xact_lock_shared(1752132708) AS gate
 	FROM runs r JOIN operations o ON o.run_id = r.id WHERE o.id = $1 FOR UPDATE OF r, o)
 SELECT l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch, i.paused_why,
 	o2.revision AS snap_revision, r2.rev AS snap_run_rev,

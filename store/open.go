@@ -85,7 +85,7 @@ func connect(raw string) (*sqlx.DB, error) {
 		return nil, fmt.Errorf("database address: %w", err)
 	}
 	q := u.Query()
-	for k, v := range map[string]string{"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000", "statement_timeout": "60000", "TimeZone": "UTC"} {
+	for k, v := range map[string]string{"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000", "statement_timeout": "60000", "TimeZone": "UTC", "plan_cache_mode": "auto", "jit": "off"} {
 		if q.Get(k) == "" {
 			q.Set(k, v)
 		}

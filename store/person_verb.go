@@ -63,7 +63,8 @@ func (u *unit) statement(text, ref, link string) (hash string, err error) {
 		return "", operation.Refuse(operation.CodeEvidenceMissing)
 	}
 	h := sha256.Sum256([]byte(text))
-	return hexOf(h[:]), u.addEvidence("", "statement", "", ref, link, text)
+	u.addEvidence("", "statement", "", ref, link, text)
+	return hexOf(h[:]), nil
 }
 
 // reviewer gives who settles this operation.

@@ -24,7 +24,7 @@ type Received struct {
 	EventTime              time.Time // zero = now
 	Body                   []byte    // exactly as received
 	Data                   map[string]any
-	Inputs                 map[string]any // nil = Data
+	Inputs                 map[string]any // nil = what the flow takes from the event
 	Headers                map[string]string
 	SkewMillis             *int64 // measured clock skew of the sender
 	Status                 int    // what we shall answer when it is accepted
@@ -66,6 +66,16 @@ type Receipt struct {
 	Reason     string
 	Runs       []operation.RunID
 	Operations []operation.ID
+	// Drafted are the first versions that this delivery brought, in the order of
+	// Operations; empty when the run was there already.
+	Drafted []Drafted
+}
+
+// Drafted is a version that a delivery brought.
+type Drafted struct {
+	Operation operation.ID
+	Version   operation.VersionID
+	Hash      string // hex; "" while something is missing
 }
 
 // Receive stores delivery, event, run and operations in ONE transaction (FC-01, FC-04):
@@ -200,11 +210,12 @@ func (b *runBuilder) eventData() definition.EventData {
 		Time: in.EventTime, ActionRunID: in.ActionRunID, Data: in.Data}
 }
 
-func (b *runBuilder) inputs() map[string]any {
+// inputs are what the flow reads: what the caller gave, or what the flow takes from the event.
+func (b *runBuilder) inputs(f *definition.Flow, ev definition.EventData) map[string]any {
 	if b.in.Inputs != nil {
 		return b.in.Inputs
 	}
-	return b.in.Data
+	return f.TakeInputs(ev)
 }
 
 func jsonText(v any) (string, error) {

@@ -138,8 +138,8 @@ func (u *unit) endAttempt(att attemptRow, r operation.Result) error {
 			outcome = operation.OutcomeUnknown.String()
 		}
 	}
-	return u.one(`UPDATE attempts SET outcome = $2, proof = $3, permanent = $4, ended_at = $5 WHERE id = $1 AND fence = $6 AND outcome IS NULL`,
-		string(att.ID), outcome, proof, r.Permanent, u.now, att.Fence)
+	u.w.ends = append(u.w.ends, map[string]any{"id": att.ID, "fence": att.Fence, "outcome": outcome, "proof": proof, "permanent": r.Permanent, "ended_at": u.now})
+	return nil
 }
 
 // follow applies the events that the rules gave, in order, and plans the next steps.
@@ -180,9 +180,16 @@ func (u *unit) takenBy(ref string) (operation.ID, error) {
 	if ref == "" {
 		return "", nil
 	}
+	if op, known := u.taken[ref]; known {
+		return op, nil
+	}
 	var op operation.ID
 	err := u.get(&op, `SELECT COALESCE((SELECT operation_id FROM target_references WHERE account = $1 AND effect_type = $2 AND reference = $3 AND operation_id <> $4), '')`,
 		u.op.Account, u.op.EffectType, ref, string(u.op.ID))
+	if u.taken == nil {
+		u.taken = map[string]operation.ID{}
+	}
+	u.taken[ref] = op
 	return op, err
 }
 
@@ -191,20 +198,14 @@ func (u *unit) takenBy(ref string) (operation.ID, error) {
 func (u *unit) confirm(by, ref, link string, a operation.After, links ...string) error {
 	o := u.op
 	if ref != "" {
-		n, err := u.exec(`INSERT INTO target_references (account, effect_type, reference, operation_id, url, at) VALUES ($1, $2, $3, $4, $5, $6)
-			ON CONFLICT ON CONSTRAINT target_references_key DO NOTHING`, o.Account, o.EffectType, ref, string(o.ID), link, u.now)
+		taken, err := u.takenBy(ref)
 		if err != nil {
 			return err
 		}
-		if n == 0 {
-			taken, err := u.takenBy(ref)
-			if err != nil {
-				return err
-			}
-			if taken != "" {
-				return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
-			}
+		if taken != "" {
+			return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
 		}
+		u.w.targets = append(u.w.targets, map[string]any{"account": o.Account, "effect_type": o.EffectType, "reference": ref, "operation_id": o.ID, "url": link, "at": u.now})
 	}
 	if o.OpenAttempt != "" {
 		if err := u.endOpenAttempt(); err != nil {
@@ -233,6 +234,11 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 func (u *unit) settleUnsettled(how string) error {
 	if u.op.Unsettled == 0 {
 		return nil
+	}
+	for _, end := range u.w.ends {
+		if end["outcome"] == operation.OutcomeUnknown.String() {
+			end["settled"], end["settled_at"] = how, u.now
+		}
 	}
 	_, err := u.exec(`UPDATE attempts SET settled = $2, settled_at = $3 WHERE operation_id = $1 AND outcome = 'unknown' AND settled IS NULL`, string(u.op.ID), how, u.now)
 	u.op.Unsettled = 0
@@ -294,9 +300,7 @@ func (u *unit) lateReport(att attemptRow, r operation.Result) error {
 		return err
 	}
 	h := sha256.Sum256([]byte(body))
-	if err := u.addEvidence(att.ID, "late_report", r.Outcome.String(), r.TargetReference, r.TargetURL, body); err != nil {
-		return err
-	}
+	u.addEvidence(att.ID, "late_report", r.Outcome.String(), r.TargetReference, r.TargetURL, body)
 	u.note(u.op, "late_report", r.Proof.Code, "attempt", string(att.ID), "outcome", r.Outcome.String(), "reference", r.TargetReference, "evidence_hash", hexOf(h[:]))
 	if r.Outcome != operation.OutcomeConfirmed {
 		return nil
@@ -342,12 +346,10 @@ func suspected(have string) string {
 	return "suspected"
 }
 
-func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) error {
+func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) {
 	h := sha256.Sum256([]byte(body))
-	_, err := u.exec(`INSERT INTO evidence (id, operation_id, attempt_id, kind, result, reference, link, body, given_by, hash, at)
-		VALUES ($1, $2, NULLIF($3, ''), $4, $5, $6, $7, $8, $9, $10, $11)`,
-		newID("evi"), string(u.op.ID), string(att), kind, result, ref, link, body, u.actor.ID, h[:], u.now)
-	return err
+	u.w.evidence = append(u.w.evidence, map[string]any{"id": newID("evi"), "operation_id": u.op.ID, "attempt_id": att, "kind": kind, "result": result, "reference": ref,
+		"link": link, "body": body, "given_by": u.actor.ID, "hash": hexOf(h[:]), "at": u.now})
 }
 
 // endRequest closes the open re-execution request, if there is one.

@@ -42,9 +42,12 @@ func (u *unit) stageRows() ([]stageRow, error) {
 	if err := u.loadSiblings(); err != nil {
 		return nil, err
 	}
-	w, err := u.waived()
-	if err != nil {
-		return nil, err
+	var w map[string]bool
+	if u.op.Stages > 1 || u.op.Replacement > 0 || u.facts.Earlier != "" || u.op.State.WithoutEffect() {
+		var err error
+		if w, err = u.waived(); err != nil {
+			return nil, err
+		}
 	}
 	rows := []stageRow{rowOf(u.op, w)}
 	for _, o := range u.siblings {
@@ -100,45 +103,35 @@ func (u *unit) stageReopened() error {
 	return nil
 }
 
-// saveRun writes the run's state when it follows from the changed operations.
-func (u *unit) saveRun(siblingsChanged bool) error {
-	if u.op.State == u.op.was && !siblingsChanged {
+// planRun plans the run's state when it follows from the changed operations, with an
+// entry in the run's own history.
+func (u *unit) planRun(siblingsChanged bool) error {
+	if u.op.State == u.op.was && !siblingsChanged && !u.op.replanned {
 		return nil
 	}
 	state, err := u.runState()
 	if err != nil {
 		return err
 	}
-	if state == u.facts.RunState {
-		if u.op.Stages < 2 && u.facts.Earlier == "" {
-			return nil // nobody else reads this run's stages
-		}
-		return u.one(`UPDATE runs SET rev = rev + 1 WHERE id = $1`, string(u.op.RunID))
+	row := map[string]any{"id": u.op.RunID, "state": state, "seq": u.facts.RunSeq, "head": hexOf(u.facts.RunHash)}
+	if state != u.facts.RunState {
+		e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
+		e.From, e.To = operation.State(u.facts.RunState), operation.State(state)
+		seq, hash := chain(&e, u.facts.RunSeq, u.facts.RunHash)
+		u.entries = append(u.entries, e)
+		row["seq"], row["head"] = seq, hexOf(hash)
+	} else if u.op.Stages < 2 && u.facts.Earlier == "" {
+		return nil // nobody else reads this run's stages
 	}
-	var head struct {
-		Seq  int64  `db:"chain_seq"`
-		Hash []byte `db:"chain_hash"`
-	}
-	if err := u.get(&head, `SELECT chain_seq, chain_hash FROM runs WHERE id = $1`, string(u.op.RunID)); err != nil {
-		return err
-	}
-	e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
-	e.From, e.To = operation.State(u.facts.RunState), operation.State(state)
-	seq, hash := chain(&e, head.Seq, head.Hash)
-	if err := u.writeHistory([]operation.Entry{e}); err != nil {
-		return err
-	}
-	return u.one(`UPDATE runs SET rev = rev + 1, state = $2, chain_seq = $3, chain_hash = $4 WHERE id = $1`, string(u.op.RunID), state, seq, hash)
+	u.w.runs = append(u.w.runs, row)
+	return nil
 }
 
 // runState follows from all operations of the run.
 func (u *unit) runState() (string, error) {
-	rows := []stageRow{rowOf(u.op, nil)}
-	if u.op.Stages > 1 || u.facts.Earlier != "" || u.op.Replacement > 0 {
-		var err error
-		if rows, err = u.stageRows(); err != nil {
-			return "", err
-		}
+	rows, err := u.stageRows()
+	if err != nil {
+		return "", err
 	}
 	return string(operation.RunStateOf(stageFacts(u.flow, rows), u.facts.RunState == string(operation.RunStopped))), nil
 }

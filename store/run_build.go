@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -25,7 +26,6 @@ type runBuilder struct {
 	defs     current
 	rows     buildRows
 	entries  []operation.Entry
-	wake     []wake
 }
 
 // buildRows are the rows to write, as JSON records.
@@ -73,23 +73,23 @@ func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Recei
 			return operation.Refuse(operation.CodeContentMissing, "field", "run key")
 		}
 	}
-	missing, err := f.CheckInputs(b.inputs())
+	missing, err := f.CheckInputs(b.inputs(f, ev))
 	if err != nil || len(missing) > 0 && f.OnMissingData == "refuse" {
 		return operation.Refuse(operation.CodeContentMissing, "field", joinOr(missing, "inputs"))
 	}
 	keyHash := operation.HashRunKey(f.Name, key)
 	runID := operation.RunID("run_" + string(operation.DeriveID(b.s.secret, operation.Intent{Flow: f.Name, RunKeyHash: keyHash, Stage: "\x00run"}))[3:])
-	inputs, err := jsonText(b.inputs())
+	inputs, err := jsonText(b.inputs(f, ev))
 	if err != nil {
 		return err
 	}
 	version := b.defs.versions[f.Name]
-	b.rows.Runs = append(b.rows.Runs, map[string]any{"id": runID, "flow": f.Name, "version": version, "key": hex.EncodeToString(keyHash[:]), "label": operation.Normalize(short(key, 120)), "inputs": inputs})
+	b.rows.Runs = append(b.rows.Runs, map[string]any{"id": runID, "flow": f.Name, "version": version, "key": hex.EncodeToString(keyHash[:]), "label": shown(key, 120), "inputs": inputs})
 	out.Runs = append(out.Runs, runID)
 	for i, st := range f.Stages {
 		id := operation.DeriveID(b.s.secret, operation.Intent{Flow: f.Name, RunKeyHash: keyHash, Stage: st.Key})
 		out.Operations = append(out.Operations, id)
-		if err := b.operation(f, version, runID, id, i, st, ev); err != nil {
+		if err := b.operation(f, version, runID, id, i, st, ev, out); err != nil {
 			return err
 		}
 	}
@@ -97,8 +97,8 @@ func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Recei
 }
 
 // operation builds one operation with its first content version.
-func (b *runBuilder) operation(f *definition.Flow, version int, run operation.RunID, id operation.ID, no int, st definition.Stage, ev definition.EventData) error {
-	p, err := b.s.profileVersion(b.ctx, st.Destination, b.defs.dests[st.Destination])
+func (b *runBuilder) operation(f *definition.Flow, version int, run operation.RunID, id operation.ID, no int, st definition.Stage, ev definition.EventData, out *Receipt) error {
+	p, err := b.s.profileVersion(b.ctx, b.Tx, st.Destination, b.defs.dests[st.Destination])
 	if err != nil {
 		return fmt.Errorf("destination %s: %w", st.Destination, err)
 	}
@@ -111,7 +111,7 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 	var missing []string
 	if given {
 		author = b.in.Author
-	} else if content, missing, err = f.Draft(st.Key, ev, b.inputs()); err != nil {
+	} else if content, missing, err = f.Draft(st.Key, ev, b.inputs(f, ev)); err != nil {
 		return err
 	}
 	v, err := makeVersion(p, act, content, missing, b.now)
@@ -130,11 +130,16 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 		}
 	}
 	b.enter(o, st, author, policy, v)
+	d := Drafted{Operation: o.ID, Version: o.VersionID}
+	if v.hash != nil {
+		d.Hash = hexOf(v.hash[:])
+	}
+	out.Drafted = append(out.Drafted, d)
 	return nil
 }
 
 func (b *runBuilder) enter(o *opRow, st definition.Stage, author Author, policy string, v madeVersion) {
-	f, _ := b.s.flowVersion(b.ctx, o.Flow, o.FlowVersion)
+	f, _ := b.s.flowVersion(b.ctx, b.Tx, o.Flow, o.FlowVersion)
 	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID))
 	e.To, e.VersionID = o.State, o.VersionID
 	seq, head := chain(&e, 0, o.ChainHash)
@@ -166,8 +171,9 @@ type madeVersion struct {
 	missing []string
 }
 
-// makeVersion renders content to the exact request and hashes both. Incomplete content
-// has no request and no hash: nobody can approve it.
+// makeVersion renders content to the exact request and hashes both. Incomplete content,
+// or content that does not fit the action, has no request and no hash: nobody can
+// approve it, and missing names what is to be done.
 func makeVersion(p *definition.Profile, act *definition.Action, content map[string]any, missing []string, now time.Time) (madeVersion, error) {
 	v := madeVersion{salt: newSalt(), missing: missing, request: "{}"}
 	if content == nil {
@@ -182,8 +188,13 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 		v.version = operation.Version{Content: raw, Account: p.Account, Environment: p.Environment, Credential: p.Auth.Name(), Destination: p.Destination, Action: act.Name}
 		return v, operation.CheckNumbers(raw)
 	}
-	if v.version, err = act.Render(content, os.LookupEnv, now); err != nil {
-		return v, operation.Refuse(operation.CodeContentMissing, "field", err.Error())
+	v.version, err = act.Render(content, os.LookupEnv, now)
+	var incomplete *definition.ContentError
+	if errors.As(err, &incomplete) {
+		return makeVersion(p, act, content, incomplete.Fields, now)
+	}
+	if err != nil {
+		return v, fmt.Errorf("render %s/%s: %w", p.Destination, act.Name, err)
 	}
 	if v.request, err = jsonText(v.version.Request); err != nil {
 		return v, err
@@ -197,7 +208,7 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 func titleOf(content map[string]any) string {
 	for _, k := range []string{"subject", "title", "name", "description", "note", "text", "code"} {
 		if s, ok := content[k].(string); ok && s != "" {
-			return short(operation.Normalize(s), 500)
+			return shown(s, 500)
 		}
 	}
 	return ""

@@ -64,9 +64,9 @@ func (b *runBuilder) store(out *Receipt) error {
 		return err
 	}
 	if len(out.Runs) > 0 && started == "" && out.Verdict == VerdictAccepted {
-		out.Verdict, out.Reason = VerdictRepeated, "the run exists already"
+		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, "the run exists already", nil
 	}
-	return b.s.insertWakes(b.ctx, b.tx, b.wake)
+	return nil
 }
 
 // operationIDs is a small help for callers that want the run of one operation.

@@ -19,12 +19,16 @@ const saveSQL = `WITH op AS (UPDATE operations SET revision = revision + 1, stat
 	confirmed_by = NULLIF($36, ''), duplicate = $37, delivery = $38, remedy = $39, chain_seq = $40, chain_hash = $41, updated_at = $42,
 	title = $43, account = $44, environment = $45,
 	key_answered = $47, last_send = $48, stated = $49, disputed = $50, stopped = $51
-	WHERE id = $2 AND revision = $3 AND (SELECT epoch FROM installation) = $46 RETURNING id),
+	WHERE id = $2 AND revision = $3 AND (SELECT epoch FROM installation) = $46 RETURNING id)`
+
+// saveTail adds the history; parts of writes may stand between. The result is 1 when
+// the guard held and everything found its row.
+const saveTail = `,
 h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` WHERE EXISTS (SELECT 1 FROM op))
-SELECT count(*) FROM op`
+SELECT (SELECT count(*) FROM op)`
 
 // save writes everything that the decision changed: the operation, its siblings, the
-// history, the wake-ups.
+// run, the history, the wake-ups.
 func (u *unit) save() error {
 	if err := u.plan(u.op); err != nil {
 		return err
@@ -35,25 +39,19 @@ func (u *unit) save() error {
 			return err
 		}
 	}
-	js := "[]"
-	if len(u.entries) > 0 {
-		var err error
-		if js, err = encodeEntries(u.entries); err != nil {
-			return err
-		}
-	}
-	if err := u.saveRow(u.op, js); err != nil {
+	if err := u.planRun(len(changed) > 0); err != nil {
 		return err
 	}
 	for _, o := range changed {
-		if err := u.saveRow(o, "[]"); err != nil {
+		if err := u.saveRow(o, "[]", writes{}); err != nil {
 			return err
 		}
 	}
-	if err := u.saveRun(len(changed) > 0); err != nil {
+	js, err := encodeEntries(u.entries)
+	if err != nil {
 		return err
 	}
-	return u.s.insertWakes(u.ctx, u.tx, u.wake)
+	return u.saveRow(u.op, js, u.w)
 }
 
 func (u *unit) changedSiblings() []*opRow {
@@ -66,14 +64,25 @@ func (u *unit) changedSiblings() []*opRow {
 	return out
 }
 
-func (u *unit) saveRow(o *opRow, entries string) error {
-	var n int
-	err := u.get(&n, saveSQL, entries, string(o.ID), o.Revision, string(o.State), string(o.VersionID), o.VersionNo, string(o.ClearanceID),
+// saveParams is how many parameters saveSQL has; those of the parts follow.
+const saveParams = 51
+
+func (u *unit) saveRow(o *opRow, entries string, w writes) error {
+	ctes, tail, more, err := w.statement(saveParams + 1)
+	if err != nil {
+		return err
+	}
+	args := []any{entries, string(o.ID), o.Revision, string(o.State), string(o.VersionID), o.VersionNo, string(o.ClearanceID),
 		o.AttemptsUsed, o.AttemptsMax, o.AttemptsEver, o.Fence, string(o.OpenAttempt), o.Unsettled, o.EverUnproven, o.KeyGeneration,
 		o.KeyFirst, o.StoredError, o.RetryAt, o.LookupAt, o.Misses, o.LastLookup, o.LastLookupAt, string(o.RequestID), o.CaseRound,
 		o.NextKind, string(o.NextRole), string(o.NextUser), o.NextSystem, o.NextAt, o.NextSince, o.HoldUntil, o.ExpiresAt, o.Paused,
 		o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Duplicate, o.Delivery, o.Remedy, o.ChainSeq, o.ChainHash, o.UpdatedAt,
-		o.Title, o.Account, o.Environment, u.facts.Epoch, o.KeyAnswered, o.LastSend, o.Stated, o.Disputed, o.Stopped)
+		o.Title, o.Account, o.Environment, u.facts.Epoch, o.KeyAnswered, o.LastSend, o.Stated, o.Disputed, o.Stopped}
+	var n int
+	err = u.get(&n, saveSQL+ctes+saveTail+tail, append(args, more...)...)
+	if violates(err, "target_references_key") {
+		return errAgain // somebody else has just taken the reference: read again, then decide
+	}
 	if err == nil && n != 1 {
 		err = errAgain
 	}

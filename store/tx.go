@@ -121,8 +121,29 @@ func isTransient(err error) bool {
 // statements keeps prepared statements by their text: an unprepared statement with
 // parameters costs lib/pq two round trips.
 type statements struct {
-	mu  sync.RWMutex
-	all map[string]*sqlx.Stmt
+	mu    sync.RWMutex
+	all   map[string]*sqlx.Stmt
+	asked map[string]bool // being prepared
+}
+
+// wanted reports that nobody prepares this statement yet, and claims it.
+func (c *statements) wanted(q string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked == nil {
+		c.asked = map[string]bool{}
+	}
+	if c.all[q] != nil || c.asked[q] {
+		return false
+	}
+	c.asked[q] = true
+	return true
+}
+
+func (c *statements) done(q string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.asked, q)
 }
 
 func (s *Store) prepared(ctx context.Context, q string) (*sqlx.Stmt, error) {
@@ -146,12 +167,25 @@ func (s *Store) prepared(ctx context.Context, q string) (*sqlx.Stmt, error) {
 	return st, nil
 }
 
+// stmt gives the statement for this transaction. One that is new is prepared on the
+// transaction's own connection: a transaction never waits for a second one, or a burst
+// of writers would stand still. It is kept for all connections in the background.
 func (t *tx) stmt(q string) (*sqlx.Stmt, error) {
-	st, err := t.s.prepared(t.ctx, q)
-	if err != nil {
-		return nil, err
+	t.s.stmts.mu.RLock()
+	st := t.s.stmts.all[q]
+	t.s.stmts.mu.RUnlock()
+	if st != nil {
+		return t.StmtxContext(t.ctx, st), nil
 	}
-	return t.StmtxContext(t.ctx, st), nil
+	if t.s.stmts.wanted(q) {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			_, _ = t.s.prepared(ctx, q)
+			t.s.stmts.done(q)
+		}()
+	}
+	return t.PreparexContext(t.ctx, q)
 }
 
 // get reads one row by a prepared statement; sql.ErrNoRows when there is none.

@@ -56,10 +56,10 @@ func (t *tx) lock(a Actor, id operation.ID) (*unit, error) {
 // definitions loads the flow version of the operation and the destination's current profile.
 func (u *unit) definitions() error {
 	var err error
-	if u.flow, err = u.s.flowVersion(u.ctx, u.op.Flow, u.op.FlowVersion); err != nil {
+	if u.flow, err = u.s.flowVersion(u.ctx, u.Tx, u.op.Flow, u.op.FlowVersion); err != nil {
 		return err
 	}
-	u.profile, err = u.s.profileVersion(u.ctx, u.op.Destination, u.facts.DestVersion)
+	u.profile, err = u.s.profileVersion(u.ctx, u.Tx, u.op.Destination, u.facts.DestVersion)
 	return err
 }
 

@@ -124,7 +124,7 @@ func (u *unit) addVersion(n NewVersion) error {
 		return u.submit()
 	}
 	if n.Submit {
-		return operation.Refuse(operation.CodeContentMissing, "field", joinOr(n.Missing, ""))
+		return operation.Refuse(operation.CodeContentMissing, "field", joinOr(v.missing, ""))
 	}
 	return nil
 }

@@ -67,7 +67,12 @@ func (u *unit) wakeUp(kind wakeKind, o *opRow, at time.Time) {
 	if !at.After(u.now) {
 		at = time.Time{}
 	}
-	u.wake = append(u.wake, wake{kind, o.ID, o.Destination, o.Revision + 1, at})
+	row := map[string]any{"args": map[string]any{"operation": o.ID, "destination": o.Destination, "revision": o.Revision + 1}, "scheduled_at": timeOrNil(at)}
+	row["kind"], row["queue"] = ExecuteArgs{}.Kind(), QueueEffects
+	if kind == wakeLookup {
+		row["kind"], row["queue"] = LookupArgs{}.Kind(), QueueLookups
+	}
+	u.w.jobs = append(u.w.jobs, row)
 }
 
 // insertWakes inserts the wake-ups in the same transaction as the decision: none is
