@@ -64,6 +64,12 @@ func (s *server) guard(method, path string, h echo.HandlerFunc) echo.HandlerFunc
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, k))
 		c.SetRequest(r)
+		if raw {
+			// The filter closes the body of what it checks; the source reads it later.
+			withoutBody := *r
+			withoutBody.Body = http.NoBody
+			r = &withoutBody
+		}
 		in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route, Options: options}
 		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil {
 			return invalid(err)

@@ -78,18 +78,11 @@ func Accept(ctx context.Context, d Deps, a store.Actor, src *definition.Source, 
 }
 
 func received(src *definition.Source, n definition.Notice, header http.Header, raw rawBody, skew *int64) store.Received {
-	in := store.Received{
+	return store.Received{
 		Source: src.Name, Account: n.Event.Account, Topic: n.Event.Topic, EventKey: n.Event.Key, DeliveryKey: n.DeliveryKey,
 		Subscription: subscription(header), BusinessKey: n.BusinessKey, Handle: n.Handle, ActionRunID: n.Event.ActionRunID,
 		EventTime: n.Event.Time, Body: raw.decoded, Data: n.Event.Data, Headers: keptHeaders(header), SkewMillis: skew, Status: src.Answer,
 	}
-	if src.Kind == definition.KindShopifyFlow {
-		// What the merchant configured is what the flow reads; the envelope stays in Data.
-		if p, ok := n.Event.Data["properties"].(map[string]any); ok {
-			in.Inputs = p
-		}
-	}
-	return in
 }
 
 // subscription names the subscription that a delivery came through, where the sender
