@@ -116,7 +116,10 @@ var verbs = []verb{
 	{"PauseFlow", func(t *testing.T, f *storetest.Fixture) (func(*store.Store) error, func() int) {
 		ok(t, f.Store.ResumeFlow(t.Context(), command, "plain-note", ""))
 		before := f.Count(t, "pauses")
-		return func(s *store.Store) error { _, err := s.PauseFlow(t.Context(), f.As("ops"), "plain-note", "x"); return err },
+		return func(s *store.Store) error {
+				_, err := s.PauseFlow(t.Context(), f.As("ops"), "plain-note", "x")
+				return err
+			},
 			func() int { return f.Count(t, "pauses") - before }
 	}, fine},
 }
