@@ -148,15 +148,15 @@ func MovePairs() [][2]State {
 	})
 }
 
-// MovePairsSQL prints MovePairs as the list of the CHECK constraint history_move:
-// (”, 'draft'), (”, 'pending_approval'), …
+// MovePairsSQL prints MovePairs as the texts of the CHECK constraint history_move:
+// '>draft', '>pending_approval', 'confirmed>review' …
 func MovePairsSQL() string {
 	var b strings.Builder
 	for i, p := range MovePairs() {
 		if i > 0 {
-			b.WriteString(",\n")
+			b.WriteString(", ")
 		}
-		b.WriteString("('" + string(p[0]) + "', '" + string(p[1]) + "')")
+		b.WriteString("'" + string(p[0]) + ">" + string(p[1]) + "'")
 	}
 	return b.String()
 }
