@@ -15,12 +15,6 @@ import (
 // pathSetPassword is where a one-use link leads.
 const pathSetPassword = "/set-password"
 
-// SetPasswordURL is the one-use link that is handed to a person. The secret stands in
-// the query, which no log of ours keeps.
-func SetPasswordURL(public, secret string) string {
-	return public + pathSetPassword + "?token=" + url.QueryEscape(secret)
-}
-
 func (s *site) signInPage(c echo.Context) error {
 	back := web.LocalPath(c.QueryParam("return"), views.PathInbox)
 	if web.VisitOf(c).User != nil {
