@@ -2,7 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,7 +14,7 @@ import (
 
 // reference is a pgbench database on the same server.
 type reference struct {
-	bin, url, file string
+	bin, url string
 }
 
 var (
@@ -55,4 +57,21 @@ func (r *reference) run(ctx context.Context, clients int, d time.Duration, args 
 		return slice{}, fmt.Errorf("pgbench: cannot read its report: %s", out)
 	}
 	return slice{perSecond: tps, latencies: []time.Duration{time.Duration(ms * float64(time.Millisecond))}, foreign: watch()}, nil
+}
+
+// insertScript prepares the single INSERT of about 300 bytes that intake is compared
+// with, and gives the script's path and its removal.
+func (r *reference) insertScript(ctx context.Context) (path string, clean func(), err error) {
+	psql := filepath.Join(filepath.Dir(r.bin), "psql")
+	out, err := exec.CommandContext(ctx, psql, "-qX", "-c",
+		"CREATE TABLE IF NOT EXISTS inserts (id bigserial PRIMARY KEY, k text NOT NULL UNIQUE, body text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())", r.url).CombinedOutput()
+	if err != nil {
+		return "", nil, fmt.Errorf("psql: %w: %s", err, out)
+	}
+	f, err := os.CreateTemp("", "insert-*.sql")
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = f.WriteString("INSERT INTO inserts (k, body) VALUES (md5(random()::text || clock_timestamp()::text), repeat('x', 250));\n")
+	return f.Name(), func() { _ = os.Remove(f.Name()) }, errors.Join(err, f.Close())
 }

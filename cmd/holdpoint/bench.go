@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"holdpoint/cmd/holdpoint/bench"
+)
+
+type benchCmd struct {
+	JSON    bool          `name:"json" help:"Write only JSON to standard output."`
+	Slices  int           `default:"5" help:"Slices of each kind that must count."`
+	Slice   time.Duration `default:"6s" help:"Length of one slice."`
+	Workers string        `default:"1,8,32" help:"Worker counts, separated by commas."`
+}
+
+// Run measures the gate against pgbench on a PostgreSQL of its own.
+func (c benchCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var workers []int
+	for w := range strings.SplitSeq(c.Workers, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(w))
+		if err != nil || n < 1 || n > 256 {
+			return fmt.Errorf("--workers: %q is not a number from 1 to 256", w)
+		}
+		workers = append(workers, n)
+	}
+	var log io.Writer = os.Stderr
+	return bench.Run(ctx, bench.Options{Slices: c.Slices, Slice: c.Slice, Workers: workers, JSON: c.JSON, Out: os.Stdout, Log: log})
+}
