@@ -1,0 +1,81 @@
+// Command holdpoint is the hold point of an automation: nothing with an effect on a
+// customer passes it unless the operation's state and a person's approval permit it.
+//
+// It wires all rooms of the product together and may import all of them.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"holdpoint/operation/definition"
+	"holdpoint/store"
+
+	"github.com/alecthomas/kong"
+)
+
+//go:generate go run . config-doc ../../docs/configuration.md
+
+// commands is the one list of commands.
+type commands struct {
+	Settings
+
+	Serve   serveCmd   `cmd:"" help:"Serve pages, API and intake, and work on jobs."`
+	Work    workCmd    `cmd:"" help:"Perform effects and lookups; any number may run."`
+	Migrate migrateCmd `cmd:"" help:"Bring the database's schema to this program's version."`
+	Apply   applyCmd   `cmd:"" help:"Take flows, destination profiles and sources into use."`
+	User    userCmd    `cmd:"" help:"Manage people."`
+	Token   tokenCmd   `cmd:"" help:"Manage API tokens."`
+	Drill   drillCmd   `cmd:"" help:"Run the six acceptance cases with real processes and show the sheet."`
+	Bench   benchCmd   `cmd:"" help:"Measure the gate against pgbench on a PostgreSQL of its own."`
+	Version versionCmd `cmd:"" help:"Say which version this is."`
+
+	ConfigDoc configDocCmd `cmd:"" hidden:"" help:"Write docs/configuration.md."`
+}
+
+func main() {
+	var c commands
+	k := newParser(&c)
+	ctx, err := k.Parse(os.Args[1:])
+	k.FatalIfErrorf(err)
+	if err := ctx.Run(&c.Settings, k); err != nil {
+		fmt.Fprintln(os.Stderr, "holdpoint:", explain(err))
+		os.Exit(1)
+	}
+}
+
+func newParser(c *commands) *kong.Kong {
+	return kong.Must(c, kong.Name("holdpoint"), kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Description("The hold point of an automation. Every flag can be set by the environment variable that its help names."))
+}
+
+// explain says an error in the words of the command line.
+func explain(err error) string {
+	var invalid *store.Invalid
+	var problems definition.Problems
+	switch {
+	case errors.As(err, &invalid):
+		return sentence(invalid)
+	case errors.As(err, &problems):
+		return problems.Error()
+	case errors.Is(err, store.ErrNotFound):
+		return "there is no such person, token or file: " + err.Error()
+	}
+	return err.Error()
+}
+
+// sentence says what is wrong with what was given.
+func sentence(i *store.Invalid) string {
+	if s := map[string]string{
+		"email_malformed": "that is not a mail address",
+		"email_taken":     "there is an account with this address already",
+		"name_missing":    "a name is needed",
+		"role_unknown":    "there is no such role; the roles are author, approver, ops_owner, auditor and admin",
+		"scope_missing":   "at least one --scope is needed",
+		"scope_unknown":   "there is no such scope; the scopes are events, operations, claims, callbacks and read",
+	}[i.Code]; s != "" {
+		return s
+	}
+	return i.Error()
+}

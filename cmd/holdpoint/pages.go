@@ -1,0 +1,18 @@
+package main
+
+import (
+	"context"
+
+	"holdpoint/handlers"
+	"holdpoint/store"
+
+	"github.com/labstack/echo/v4"
+)
+
+// pages adds the browser's side.
+func pages(e *echo.Echo, r server) { handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log}) }
+
+// waiting counts what waits for a person, for the number at the inbox.
+func waiting(st *store.Store) func(context.Context, store.User) (int, error) {
+	return handlers.Waiting(st)
+}
