@@ -82,6 +82,8 @@ type StaleModel struct {
 	Now   StaleSide
 	Diff  []FieldChange // content, from seen to now
 	Panel Panel         // the same form again, typed text kept
+	// Signatures are the decisions on the version that is there now.
+	Signatures []Signature
 	// Changes are the history entries since the revision that was seen.
 	Changes []HistoryLine
 	// SameContent says that only the state moved; the bytes are the same.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"time"
+	"unicode/utf8"
 
 	"holdpoint/operation"
 	"holdpoint/views/text"
@@ -136,3 +137,8 @@ func responsibleText(p *text.Printer, h Head) string {
 	}
 	return h.Responsible.In(p)
 }
+
+// longTitle is the number of characters from which a title is set smaller.
+const longTitle = 120
+
+func long(title string) bool { return utf8.RuneCountInString(title) > longTitle }

@@ -198,7 +198,7 @@ func StalePage(m StaleModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = panelForms(m.Panel, m.Head, Approved{Version: m.Now.Version}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = panelForms(m.Panel, m.Head, Approved{Version: m.Now.Version, Signatures: m.Signatures}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -77,7 +77,7 @@ func editFixtures() []Fixture {
 	old := mailVersion()
 	old.Number, old.Hash = 2, hashOne
 	stale := views.StaleModel{Frame: page.Frame, Head: page.Head, Seen: views.StaleSide{Revision: 8, State: operation.PendingApproval, Version: old},
-		Now: views.StaleSide{Revision: 9, State: operation.PendingApproval, Version: mailVersion()}, Diff: mailChanges(), Panel: page.Panel, Changes: page.History.Entries}
+		Now: views.StaleSide{Revision: 9, State: operation.PendingApproval, Version: mailVersion()}, Diff: mailChanges(), Panel: page.Panel, Signatures: page.Approved.Signatures, Changes: page.History.Entries}
 	stale.Panel.Decide.Comment, stale.Panel.Decide.Decision = "Address checked against the order.", operation.Approve
 	moved := stale
 	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
