@@ -56,7 +56,7 @@ var parts = map[string]string{
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
-	"ntf": `SELECT count(pg_notify(concat(current_schema(), '.river_insert'), json_build_object('queue', x.queue)::text)) AS n
+	"ntf": `SELECT count(pg_notify(concat(current_schema(), '.river_insert'), jsonb_build_object('queue', x.queue)::text)) AS n
 	FROM (SELECT DISTINCT queue FROM jsonb_to_recordset(?) AS y(queue text, scheduled_at timestamptz) WHERE scheduled_at IS NULL) x WHERE EXISTS (SELECT 1 FROM op)`,
 }
 
