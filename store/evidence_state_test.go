@@ -65,10 +65,9 @@ func (s *stand) report(r operation.Result) {
 }
 
 var (
-	throttled  = operation.Result{Outcome: operation.OutcomeNotStarted, Proof: operation.Proof{Code: "rate_limited", Status: 429}, RetryAfter: time.Hour}
-	refusal  = operation.Result{Outcome: operation.OutcomeNotStarted, Proof: operation.Proof{Code: "validation", Status: 400}, Permanent: true}
-	lost     = operation.Result{Proof: operation.Proof{Code: "timeout", Phase: operation.PhaseSent}}
-	mismatch = operation.Result{Mismatch: true, Proof: operation.Proof{Code: "mismatch", Status: 400}}
+	throttled = operation.Result{Outcome: operation.OutcomeNotStarted, Proof: operation.Proof{Code: "rate_limited", Status: 429}, RetryAfter: time.Hour}
+	lost      = operation.Result{Proof: operation.Proof{Code: "timeout", Phase: operation.PhaseSent}}
+	mismatch  = operation.Result{Mismatch: true, Proof: operation.Proof{Code: "mismatch", Status: 400}}
 )
 
 func effect(ref string) operation.Result {

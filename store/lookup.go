@@ -108,9 +108,9 @@ func (u *unit) recordLookup(l operation.LookupFinding, links []string) error {
 		return nil // the open attempt's own outcome comes first
 	}
 	a := operation.AfterLookup(f, l, u.profile.Retry, u.now)
-	if l.Result == operation.LookupNone && o.State == operation.Ready {
-		u.wakeUp(wakeExecute, o, u.now)
-	}
+	// A re-execution waits for a lookup that answers: one that did not is repeated at
+	// its own growing intervals, not by waking an attempt that asks for it again.
+	o.asleep = o.State == operation.Ready && l.Result == operation.LookupUnreachable
 	return u.follow(a, string(l.Result), links...)
 }
 

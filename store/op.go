@@ -80,6 +80,7 @@ type opRow struct {
 	wasNext   string
 	leaseEnd  time.Time // of the open attempt, for the next decision
 	replanned bool      // the next decision must be planned anew though the state stays
+	asleep    bool      // no attempt is woken: what it waits for has not come
 }
 
 // opColumns lists the columns of opRow; nullable ones come as their zero value.

@@ -123,7 +123,7 @@ func (u *unit) plan(o *opRow) error {
 // planWake wakes the worker that carries out the next automatic step.
 func (u *unit) planWake(o *opRow) {
 	switch {
-	case o.Paused:
+	case o.Paused || o.asleep:
 	case o.State == operation.Ready:
 		u.wakeUp(wakeExecute, o, u.now)
 	case o.State == operation.RetryScheduled:

@@ -32,7 +32,7 @@ const dueSQL = `WITH w AS MATERIALIZED (
 SELECT w.id, w.destination, w.revision, w.next_at,
 	NOT w.paused AND NOT r.held AND NOT COALESCE(f.paused, false) AND NOT d.paused AND i.paused_why = ''
 	AND (w.state = 'ready' AND w.next_at <= clock_timestamp() - make_interval(secs => $4)
-		OR w.state IN ('retry_scheduled', 'unknown') AND w.retry_at <= clock_timestamp()) AS wake
+		OR w.state IN ('retry_scheduled', 'unknown') AND COALESCE(w.retry_at <= clock_timestamp(), false)) AS wake
 FROM w JOIN runs r ON r.id = w.run_id JOIN destinations d ON d.name = w.destination LEFT JOIN flows f ON f.name = w.flow CROSS JOIN installation i
 ORDER BY w.next_at, w.id`
 
