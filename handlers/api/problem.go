@@ -42,6 +42,7 @@ func (s *server) answering(next echo.HandlerFunc) echo.HandlerFunc {
 			return nil
 		}
 		p := s.problem(c, err)
+		s.logDenied(c, p)
 		if p.Status == http.StatusUnauthorized {
 			h.Set("WWW-Authenticate", `Bearer realm="Holdpoint"`)
 		}
@@ -52,6 +53,18 @@ func (s *server) answering(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Response().WriteHeader(p.Status)
 		return json.NewEncoder(c.Response()).Encode(p)
 	}
+}
+
+// logDenied notes who knocked at what is not theirs; the answer does not tell (FC-48).
+func (s *server) logDenied(c echo.Context, p Problem) {
+	if p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden && p.Status != http.StatusNotFound {
+		return
+	}
+	token := ""
+	if k, ok := c.Request().Context().Value(callKey{}).(*call); ok {
+		token = k.actor.ID
+	}
+	s.Log.Info("api request denied", "request_id", c.Response().Header().Get(echo.HeaderXRequestID), "path", c.Path(), "status", p.Status, "code", p.Code, "token", token)
 }
 
 func (s *server) problem(c echo.Context, err error) Problem {
