@@ -78,6 +78,17 @@ func (c *guardConn) guard(err error) error {
 	return err
 }
 
+// repeatable lets database/sql repeat what has no effect, BEGIN and PREPARE, on another
+// connection, also after a reset that lib/pq does not take for one.
+func (c *guardConn) repeatable(err error) error {
+	var fromNetwork *net.OpError
+	if errors.As(err, &fromNetwork) {
+		c.bad.Store(true)
+		return driver.ErrBadConn
+	}
+	return err
+}
+
 func (c *guardConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
 	r, err := c.pqConn.ExecContext(ctx, q, args)
 	return r, c.guard(err)
@@ -91,7 +102,7 @@ func (c *guardConn) QueryContext(ctx context.Context, q string, args []driver.Na
 func (c *guardConn) PrepareContext(ctx context.Context, q string) (driver.Stmt, error) {
 	st, err := c.pqConn.PrepareContext(ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, c.repeatable(err)
 	}
 	full, ok := st.(pqStmt)
 	if !ok {
@@ -103,7 +114,7 @@ func (c *guardConn) PrepareContext(ctx context.Context, q string) (driver.Stmt, 
 func (c *guardConn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	t, err := c.pqConn.BeginTx(ctx, o)
 	if err != nil {
-		return nil, err
+		return nil, c.repeatable(err)
 	}
 	return guardTx{t, c}, nil
 }

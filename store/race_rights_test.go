@@ -12,7 +12,7 @@ import (
 // The gate's verbs take its lock together, changes of rights and pauses take it alone.
 // So each of these pairs has an order, and the clock that is written shows it.
 
-const rightsRounds = 30
+const rightsRounds = 15
 
 func at(t *testing.T, f *storetest.Fixture, q string, args ...any) (when time.Time) {
 	t.Helper()

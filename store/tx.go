@@ -34,9 +34,10 @@ type tx struct {
 // maxTries bounds how often a transaction that wrote nothing is run again.
 const maxTries = 8
 
-// write runs fn in one explicit transaction. Serialisation failures and deadlocks are
-// run again: the transaction was rolled back and has no outside effect. When the
-// answer to COMMIT is lost, the transaction's ID tells whether it is committed.
+// write runs fn in one explicit transaction. What was provably not committed is run
+// again: serialisation failures, deadlocks, a connection lost on the way. A transaction
+// has no outside effect. When the answer to COMMIT is lost, the transaction's ID tells
+// whether it is committed.
 func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 	var err error
 	for try := range maxTries {
@@ -66,24 +67,45 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 		if errors.Is(err, errDone) {
 			return nil
 		}
-		return mapError(err)
+		return mapError(beforeCommit(err))
 	}
 	if t.xid == "" {
 		if err := t.GetContext(ctx, &t.xid, `SELECT pg_current_xact_id()::text`); err != nil {
 			_ = raw.Rollback()
-			return mapError(err)
+			return mapError(beforeCommit(err))
 		}
 	}
 	err = raw.Commit()
 	if err == nil {
 		return nil
 	}
+	// FATAL is the end of the session, which may come after the commit itself
 	var fromServer *pq.Error
-	if errors.As(err, &fromServer) {
+	if errors.As(err, &fromServer) && !fatal(fromServer) {
 		return mapError(err)
 	}
 	return s.readCommit(t.xid, err)
 }
+
+// notCommitted is a transaction whose connection broke and that is provably not
+// committed.
+type notCommitted struct{ cause error }
+
+// Error says so.
+func (e *notCommitted) Error() string { return "not committed: " + e.cause.Error() }
+
+// beforeCommit says what a lost connection means while COMMIT has not been sent: the
+// server rolls back, whatever became of the statement.
+func beforeCommit(err error) error {
+	var lost *OutcomeUnknown
+	var fromServer *pq.Error
+	if errors.As(err, &lost) || errors.As(err, &fromServer) && fatal(fromServer) {
+		return &notCommitted{err}
+	}
+	return err
+}
+
+func fatal(e *pq.Error) bool { return e.Severity == "FATAL" || e.Severity == "PANIC" }
 
 // readCommit finds out what became of a COMMIT whose answer was lost.
 func (s *Store) readCommit(xid string, cause error) error {
@@ -96,7 +118,7 @@ func (s *Store) readCommit(xid string, cause error) error {
 		case err == nil && status.String == "committed":
 			return nil
 		case err == nil && status.String == "aborted":
-			return fmt.Errorf("not committed: %w", cause)
+			return &notCommitted{cause}
 		}
 		select {
 		case <-ctx.Done():
@@ -107,6 +129,10 @@ func (s *Store) readCommit(xid string, cause error) error {
 }
 
 func isTransient(err error) bool {
+	var broke *notCommitted
+	if errors.As(err, &broke) {
+		return true
+	}
 	var p *pq.Error
 	if !errors.As(err, &p) {
 		return false
