@@ -148,7 +148,7 @@ type APIAttempt struct {
 	Number       int                   `json:"number"`
 	Kind         operation.AttemptKind `json:"kind"`
 	Outcome      string                `json:"outcome"` // "" = open
-	Code         string                `json:"code"`
+	Code         string                `json:"-"`       // of its proof
 	ClaimedAt    time.Time             `json:"claimed_at"`
 	DispatchedAt *time.Time            `json:"dispatched_at"`
 	EndedAt      *time.Time            `json:"ended_at"`
@@ -168,7 +168,7 @@ func (s *Store) FindAPIOperation(ctx context.Context, id operation.ID) (APIOpera
 	err := s.read(ctx, func(q *sqlx.DB) error {
 		return q.GetContext(ctx, &row, `SELECT `+opColumns+`, COALESCE(v.missing, '{}') AS missing, v.hash, COALESCE(b.content, '{}') AS content,
 			COALESCE((SELECT json_agg(json_build_object('id', t.id, 'number', t.number, 'kind', t.kind, 'outcome', COALESCE(t.outcome, ''),
-				'code', COALESCE(CAST(t.proof AS jsonb) ->> 'code', ''), 'claimed_at', t.claimed_at, 'dispatched_at', t.dispatched_at, 'ended_at', t.ended_at) ORDER BY t.number)
+				'proof', COALESCE(t.proof, ''), 'claimed_at', t.claimed_at, 'dispatched_at', t.dispatched_at, 'ended_at', t.ended_at) ORDER BY t.number)
 				FROM attempts t WHERE t.operation_id = o.id)::text, '[]') AS attempts_js,
 			o.next_kind <> '' AND o.next_at < clock_timestamp() AS overdue,
 			COALESCE(f.paused, false) OR d.paused OR i.paused_why <> '' AS paused_else
@@ -187,7 +187,33 @@ func (s *Store) FindAPIOperation(ctx context.Context, id operation.ID) (APIOpera
 			Who: operation.Responsible{User: o.NextUser, Role: o.NextRole, System: o.NextSystem}},
 		TargetReference: o.TargetReference, TargetURL: o.TargetURL, ConfirmedBy: o.ConfirmedBy, Duplicate: o.Duplicate, Delivery: o.Delivery,
 		Remedy: o.Remedy, Created: o.CreatedAt.UTC(), Updated: o.UpdatedAt.UTC()}
-	return out, json.Unmarshal([]byte(row.Attempts), &out.Attempts)
+	out.Attempts, err = apiAttempts(row.Attempts)
+	return out, err
+}
+
+// apiAttempts decodes attempts. Proofs are decoded here and not in the database, which
+// would stumble over a NUL in what a destination answered.
+func apiAttempts(raw string) ([]APIAttempt, error) {
+	var rows []struct {
+		APIAttempt
+		Proof string `json:"proof"`
+	}
+	if err := json.Unmarshal([]byte(raw), &rows); err != nil {
+		return nil, err
+	}
+	out := make([]APIAttempt, len(rows))
+	for i, r := range rows {
+		out[i] = r.APIAttempt
+		if r.Proof == "" {
+			continue
+		}
+		var p operation.Proof
+		if err := json.Unmarshal([]byte(r.Proof), &p); err != nil {
+			return nil, err
+		}
+		out[i].Code = p.Code
+	}
+	return out, nil
 }
 
 // ListPermitted lists operations of a destination that an attempt may start on now,

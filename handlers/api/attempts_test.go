@@ -277,6 +277,23 @@ func due(t *testing.T, h *house, id operation.ID) {
 	}
 }
 
+// What a destination answered may hold anything; the operation must stay readable.
+func TestAnyExcerptStaysReadable(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tok := h.token("claims read")
+	id, att, f := h.claimed(tok)
+	h.want(h.post("/attempts/"+att+"/dispatch", tok, fence(f)), 200)
+	if _, err := h.Store.Record(t.Context(), store.Job("w"), operation.AttemptID(att), int64(f), operation.Result{Proof: operation.Proof{Code: "body_cut", Excerpt: "a\x00b\u2028"}}); err != nil {
+		t.Fatal(err)
+	}
+	r := h.want(h.get("/operations/"+string(id), tok), 200)
+	attempt, _ := r.list("attempts")[0].(map[string]any)
+	if attempt["outcome"] != "unknown" || attempt["code"] != "body_cut" {
+		t.Errorf("attempts: %s", r.raw)
+	}
+}
+
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
