@@ -6,7 +6,8 @@
 // address; `make test` starts one for all packages), else one that this process
 // starts for itself.
 //
-// It may import store, migrations and store/pglocal of ours. Only tests import it.
+// It may import operation, store, migrations and store/pglocal of ours. Only tests
+// import it.
 package storetest
 
 import (
