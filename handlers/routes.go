@@ -123,3 +123,18 @@ func fill(pattern string, c echo.Context) string {
 	}
 	return pattern
 }
+
+// Entry is one line of the table of addresses, for tests and documentation.
+type Entry struct {
+	Method, Path string
+	Roles        []operation.Role // empty = anyone
+}
+
+// Table lists all addresses of pages with who may open them.
+func Table() []Entry {
+	var out []Entry
+	for _, r := range (&site{}).routes() {
+		out = append(out, Entry{Method: r.method, Path: r.path, Roles: r.may.roles})
+	}
+	return out
+}
