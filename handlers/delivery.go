@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"strings"
+
 	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
@@ -64,10 +66,14 @@ func verdictOf(r views.DeliveryResult) store.Verdict {
 func deliveryRow(r store.DeliveryRow) views.DeliveryRow {
 	out := views.DeliveryRow{ID: r.ID, At: r.ReceivedAt, Source: r.Source, Topic: r.Topic, Key: r.DeliveryKey, EventKey: r.EventKey,
 		Result: resultOf(r.Verdict), Detail: r.Reason, Status: r.Status}
-	for _, w := range views.DeliveryReasons {
-		if w == r.Reason {
-			out.Why, out.Detail = w, ""
-		}
+	if code, detail, ok := strings.Cut(r.Reason, ": "); ok {
+		out.Why, out.Detail = code, detail
+	}
+	switch r.Verdict {
+	case store.VerdictConflict:
+		out.Why, out.Detail = "conflict", ""
+	case store.VerdictHeld:
+		out.Why = "held"
 	}
 	if r.Run != "" {
 		out.Run = &views.Link{Label: shortID(string(r.Run)), URL: pathRun(r.Run)}

@@ -84,7 +84,7 @@ func evidenceLine(n names, e store.EvidenceRow) views.EvidenceLine {
 		l.Kind = views.EvidenceLate
 	}
 	if e.Kind != "statement" && e.Reference != "" {
-		l.Text = e.Result + " " + e.Reference
+		l.Result, l.Reference = e.Result, e.Reference
 	}
 	l.Erased = e.Kind == "statement" && e.Body == ""
 	return l

@@ -2,8 +2,6 @@ package handlers
 
 import (
 	"encoding/hex"
-	"sort"
-	"strings"
 	"time"
 
 	"holdpoint/store"
@@ -21,20 +19,7 @@ func historyOf(rows []store.HistoryRow, n names, verified bool) views.HistoryMod
 
 func historyLine(h store.HistoryRow, n names) views.HistoryLine {
 	return views.HistoryLine{Seq: h.Seq, Hash: hex.EncodeToString(h.Hash), At: h.At, Who: n.actor(h), Role: h.Role, Channel: h.Channel,
-		Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Note: historyNote(h)}
-}
-
-// historyNote names what else the entry is about.
-func historyNote(h store.HistoryRow) string {
-	var parts []string
-	for name, id := range h.Links() {
-		switch name {
-		case "attempt", "version", "request", "result", "code", "until", "decision", "cause", "replacement":
-			parts = append(parts, name+" "+id)
-		}
-	}
-	sort.Strings(parts)
-	return strings.Join(parts, " · ")
+		Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links()}
 }
 
 // historySince gives the entries after a moment, newest first.

@@ -25,6 +25,7 @@ func families() map[string][]string {
 		"proof.":            proofWords,
 		"delivery.why.":     DeliveryReasons,
 		"action.":           append(names(operation.Events), historyWords...),
+		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
 		"state.":            names(operation.States),
 		"state.says.":       names(operation.States),
@@ -198,5 +199,26 @@ func TestRefusalsSayEverything(t *testing.T) {
 	got := RefusalText(text.New("en", nil, now), operation.Refuse(operation.CodeNotEntitled, "role", "ops_owner"))
 	if !strings.Contains(got, "ops owner") {
 		t.Errorf("who can is not named: %q", got)
+	}
+}
+
+// storedAction finds the words that the store writes into an operation's history.
+var storedAction = regexp.MustCompile(`\bu\.(?:note|enter)\(\w+(?:\.\w+)?, "([a-z_]+)"`)
+
+func TestEveryStoredActionHasAWord(t *testing.T) {
+	seen := map[string]bool{}
+	for name, src := range sources(t) {
+		if !strings.HasPrefix(name, "../store/") {
+			continue
+		}
+		for _, m := range storedAction.FindAllStringSubmatch(src, -1) {
+			seen[m[1]] = true
+			if !slices.Contains(historyWords, m[1]) {
+				t.Errorf("%s writes %q, which historyWords does not know", name, m[1])
+			}
+		}
+	}
+	if len(seen) < 10 {
+		t.Fatalf("only %d actions found: the pattern no longer fits the store", len(seen))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/views/text"
 )
 
 // DeliveriesModel lists receipts of notifications, refused ones included.
@@ -39,29 +40,19 @@ type DeliveryRow struct {
 	Key      string // delivery key
 	EventKey string
 	Result   DeliveryResult
-	// Why says why it was refused: a catalogue key "delivery.why.<word>" word, e.g.
-	// "signature"; Detail is the technical part.
+	// Why is the code of why it was refused or held, e.g. "signature"; Detail is the
+	// technical part.
 	Why    string
 	Detail string
 	Run    *Link
 	Status int // the HTTP status that was answered
 }
 
-// The words for why a delivery was refused (DeliveryRow.Why).
-const (
-	WhySignature     = "signature"
-	WhyUnknownSource = "unknown_source"
-	WhyMalformed     = "malformed"
-	WhyNoKey         = "no_key"
-	WhyTooLarge      = "too_large"
-	WhyNoFlow        = "no_flow"
-	WhyMissingData   = "missing_data"
-	WhyConflict      = "conflict"
-)
-
-// DeliveryReasons lists them.
-var DeliveryReasons = []string{WhySignature, WhyUnknownSource, WhyMalformed, WhyNoKey, WhyTooLarge, WhyNoFlow,
-	WhyMissingData, WhyConflict}
+// DeliveryReasons lists the codes for which the catalogues say why a delivery was
+// refused or held (DeliveryRow.Why); other codes are shown as they are.
+var DeliveryReasons = []string{"signature", "signature_missing", "signature_time", "token", "secret", "unknown_source",
+	"event_key", "syntax", "empty_body", "body_cut", "content_type", "gzip", "too_large", "no_flow", "content_missing",
+	"conflict", "held"}
 
 // Pager leads to the neighbouring pages of a keyset list; "" = none.
 type Pager struct {
@@ -79,4 +70,12 @@ func deliveryIcon(r DeliveryResult) string {
 		return "rejected"
 	}
 	return "tick"
+}
+
+// whyText says why a delivery was refused or held.
+func whyText(p *text.Printer, code string) string {
+	if k := "delivery.why." + code; text.Has(k) {
+		return p.T(k)
+	}
+	return code
 }

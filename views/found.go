@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -72,14 +73,18 @@ const (
 
 // EvidenceLine is one piece of evidence.
 type EvidenceLine struct {
-	ID     operation.EvidenceID
-	Kind   EvidenceKind
-	At     time.Time
-	By     Who
-	Text   string
-	Link   string
-	Hash   string // hex, of what was stored
-	Erased bool
+	ID   operation.EvidenceID
+	Kind EvidenceKind
+	At   time.Time
+	By   Who
+	Text string
+	// Result is an outcome, a lookup result or a delivery state in the model's word;
+	// Reference is the target reference that the evidence names.
+	Result    string
+	Reference string
+	Link      string
+	Hash      string // hex, of what was stored
+	Erased    bool
 }
 
 // referenceState gives the hue and shape of a reference: confirmed, or in question.
@@ -101,4 +106,17 @@ func lookupText(p *text.Printer, l LookupLine) string {
 // missed reports whether the newest lookup found nothing.
 func missed(list []LookupLine) bool {
 	return len(list) > 0 && list[len(list)-1].Result == operation.LookupNone
+}
+
+// resultText says a result in the reader's words, whatever kind of result it is.
+func resultText(p *text.Printer, word string) string {
+	for _, family := range []string{"outcome.", "lookup.", "delivery."} {
+		if text.Has(family+word) && word != string(operation.LookupMany) {
+			return strings.TrimSuffix(p.T(family+word), ":")
+		}
+	}
+	if word == string(operation.LookupMany) {
+		return p.T("duplicate.suspected")
+	}
+	return word
 }

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -29,8 +30,9 @@ type HistoryLine struct {
 	From   operation.State
 	To     operation.State
 	Reason string
-	// Note is the detail of the entry (version number, attempt, lookup result).
-	Note string
+	// Links are the identifiers and words that the entry names (operation.Entry.Links);
+	// those with a key "detail.<name>" are shown.
+	Links map[string]string
 }
 
 // actionText says what a history entry records.
@@ -48,8 +50,52 @@ func firstOf(s string, n int) string {
 	return s[:n]
 }
 
-// historyWords are the actions of a history that are no operation.Event; each has a
-// key "action.<word>".
-var historyWords = []string{"create", "version", "approve", "request_changes", "withdraw", "dispatch", "lookup", "callback",
-	"evidence", "checklist", "confirm", "duplicate", "pause", "resume", "go_on", "replace", "adopt", "remedy", "overdue",
-	"late_report", "delivery"}
+// historyWords are the actions of an operation's history that are no
+// operation.Event; each has a key "action.<word>". A test holds them to the store.
+var historyWords = []string{"create", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
+	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "dispatch",
+	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
+	"candidate", "content_differs"}
+
+// historyDetails are the links of an entry that are shown, in this order; each has a
+// key "detail.<name>".
+var historyDetails = []string{"attempt", "version", "result", "outcome", "code", "reference", "candidate", "other", "stage",
+	"until", "replacement"}
+
+// detailsText says what else an entry is about.
+func detailsText(p *text.Printer, links map[string]string) string {
+	var parts []string
+	for _, name := range historyDetails {
+		if v := links[name]; v != "" {
+			parts = append(parts, p.T("detail."+name, "V", detailValue(p, name, v)))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// detailValue puts the words of the model into the reader's language, and times into
+// their zone.
+func detailValue(p *text.Printer, name, v string) string {
+	switch name {
+	case "result", "outcome":
+		return resultText(p, v)
+	case "code":
+		return codeText(p, v)
+	case "until":
+		if at, err := time.Parse(time.RFC3339, v); err == nil {
+			return p.Short(at)
+		}
+	}
+	return v
+}
+
+// codeText says a refusal's or a proof's code; other text stays as it is.
+func codeText(p *text.Printer, s string) string {
+	switch {
+	case text.Has("refusal." + s):
+		return RefusalText(p, operation.Refuse(operation.Code(s)))
+	case text.Has("proof." + s):
+		return proofText(p, operation.Proof{Code: s})
+	}
+	return s
+}

@@ -88,10 +88,11 @@ func lookYourself() []views.Link {
 
 func history(states ...operation.State) views.HistoryModel {
 	h := views.HistoryModel{Total: len(states), Verified: true, Older: "?history=all"}
-	actions := []string{"version", "submit", "approve", "clear", "claim", "dispatch", "unknown", "lookup", "escalate"}
+	actions := []string{"new_version", "submit", "approve", "clear", "claim", "dispatch", "unknown", "lookup", "escalate"}
 	for i := len(states) - 1; i >= 0; i-- {
 		h.Entries = append(h.Entries, views.HistoryLine{Seq: int64(i + 1), Hash: hashOne, At: ago(time.Duration(len(states)-i) * time.Hour), Who: sendJob,
-			Channel: "job", Action: actions[i%len(actions)], To: states[i]})
+			Channel: "job", Action: actions[i%len(actions)], To: states[i],
+			Links: map[string]string{"attempt": "att_1", "result": "none", "until": "2026-04-17T10:00:00Z", "event": "evt_1"}})
 	}
 	if len(h.Entries) > 1 {
 		h.Entries[1].Who, h.Entries[1].Role, h.Entries[1].Reason = lead, operation.RoleApprover, "Address checked."

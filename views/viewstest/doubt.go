@@ -96,6 +96,7 @@ func evidence() []views.EvidenceLine {
 	return []views.EvidenceLine{
 		{ID: "evi_1", Kind: views.EvidenceStatement, At: ago(90 * time.Minute), By: support, Text: "41 tasks from 14 April, none with our reference.", Link: "https://northdesk.example/log", Hash: hashTwo},
 		{ID: "evi_2", Kind: views.EvidenceLate, At: ago(80 * time.Minute), By: views.Who{Kind: views.WhoToken, Name: "crm-worker"}, Erased: true, Hash: hashOne},
+		{ID: "evi_3", Kind: views.EvidenceCallback, At: ago(70 * time.Minute), By: views.SystemWho(), Result: "bounced", Reference: "msg_77"},
 	}
 }
 
