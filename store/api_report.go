@@ -78,7 +78,7 @@ func (s *Store) DispatchPresenting(ctx context.Context, a Actor, id operation.At
 // checkPresented compares under the operation's lock. The version of an attempt does
 // not change, so what passes here still holds at the dispatch that follows.
 func (s *Store) checkPresented(ctx context.Context, a Actor, op operation.ID, id operation.AttemptID, fence int64, p Presented) error {
-	return s.decideGate(ctx, a, op, func(u *unit) (*operation.Refusal, error) {
+	return s.decideGate(ctx, a, claimSQL, op, func(u *unit) (*operation.Refusal, error) {
 		att, err := u.attempt(id)
 		if err != nil {
 			return nil, err

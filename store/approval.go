@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -25,33 +24,21 @@ type Decided struct {
 // that the policy asks for, the clearance is written and the operation becomes ready
 // (or waiting), with the wake-up in the same transaction.
 func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
-	return s.change(ctx, a, d.Operation, func(u *unit) error {
-		if done, err := u.decidedBefore(d); done || err != nil {
-			return errors.Join(err, doneIf(done))
+	if d.FormID == "" {
+		return operation.Refuse(operation.CodeReasonMissing)
+	}
+	if a.Kind != operation.ActorPerson {
+		return operation.Refuse(operation.CodeNotEntitled)
+	}
+	return s.changeBy(ctx, a, decideSQL, func(u *unit) error {
+		if u.read.Seen { // double click, Back, reload: the same calm answer
+			return errDone
 		}
 		if d.Version != u.op.VersionID || d.Hash != hexOf(u.facts.VersionHash) {
 			return operation.Refuse(operation.CodeStaleVersion)
 		}
 		return u.decide(d)
-	})
-}
-
-func doneIf(done bool) error {
-	if done {
-		return errDone
-	}
-	return nil
-}
-
-// decidedBefore reports that this very form was already recorded (double click, Back,
-// reload): the second press is the same calm answer.
-func (u *unit) decidedBefore(d Decided) (bool, error) {
-	if d.FormID == "" {
-		return false, operation.Refuse(operation.CodeReasonMissing)
-	}
-	var n int
-	err := u.get(&n, `SELECT count(*) FROM approvals WHERE user_id = $1 AND form_id = $2`, u.actor.ID, d.FormID)
-	return n > 0, err
+	}, string(d.Operation), a.ID, d.FormID)
 }
 
 // standing is a decision that stands on the current version in the current round.
@@ -62,39 +49,47 @@ type standing struct {
 	Round    int                  `db:"round"`
 }
 
-// approvalFacts reads pinned policy, parties, and the approvals that stand.
-func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, stand []standing, round int, err error) {
+// approvalRow is what stands on the current version.
+type approvalRow struct {
+	Policy    string `db:"policy"`
+	Submitter string `db:"submitted_by"`
+	Author    string `db:"author_id"`
+	Prompted  string `db:"prompted_by"`
+	Editors   string `db:"editors"` // every person who wrote or prompted a version of it
+	Owner     string `db:"owner"`   // of the token that wrote it
+	Stand     string `db:"stand"`
+	Round     int    `db:"round"`
+}
+
+// approvalColumns reads an approvalRow of the version v, submitted as s.
+const approvalColumns = `, COALESCE(s.policy, '') AS "apr.policy", COALESCE(s.submitted_by, '') AS "apr.submitted_by", COALESCE(v.author_id, '') AS "apr.author_id", COALESCE(v.prompted_by, '') AS "apr.prompted_by",
+	COALESCE((SELECT created_by FROM api_tokens k WHERE k.id = v.author_id), '') AS "apr.owner",
+	COALESCE((SELECT string_agg(CASE WHEN e.author_kind = 'person' THEN e.author_id ELSE e.prompted_by END, ',') FROM content_versions e
+		WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)), '') AS "apr.editors",
+	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round) ORDER BY a.decided_at, a.id)
+		FROM approvals a WHERE a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS "apr.stand",
+	1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS "apr.round"`
+
+// readApprovals reads an approvalRow outside of decideSQL.
+func (u *unit) readApprovals() error {
 	var row struct {
-		Policy    *string `db:"policy"`
-		Submitter *string `db:"submitted_by"`
-		Author    string  `db:"author_id"`
-		Prompted  *string `db:"prompted_by"`
-		Editors   *string `db:"editors"` // every person who wrote or prompted a version of it
-		Owner     *string `db:"owner"`
-		Stand     string  `db:"stand"`
-		Round     int     `db:"round"`
+		Apr approvalRow `db:"apr"`
 	}
-	err = u.get(&row, `SELECT s.policy, s.submitted_by, v.author_id, v.prompted_by,
-		(SELECT created_by FROM api_tokens k WHERE k.id = v.author_id) AS owner,
-		(SELECT string_agg(CASE WHEN e.author_kind = 'person' THEN e.author_id ELSE e.prompted_by END, ',') FROM content_versions e
-			WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)) AS editors,
-		COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round) ORDER BY a.decided_at, a.id)
-			FROM approvals a WHERE a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS stand,
-		1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS round
-		FROM content_versions v LEFT JOIN submissions s ON s.version_id = v.id WHERE v.id = $1`, string(u.op.VersionID))
-	if err != nil {
-		return
-	}
-	if row.Policy != nil {
-		if err = json.Unmarshal([]byte(*row.Policy), &p); err != nil {
+	err := u.get(&row, `SELECT `+strings.TrimPrefix(approvalColumns, ", ")+` FROM content_versions v LEFT JOIN submissions s ON s.version_id = v.id WHERE v.id = $1`, string(u.op.VersionID))
+	u.read.Apr = row.Apr
+	return err
+}
+
+// approvalFacts gives pinned policy, parties, and the approvals that stand.
+func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, stand []standing, round int, err error) {
+	row := u.read.Apr
+	if row.Policy != "" {
+		if err = json.Unmarshal([]byte(row.Policy), &p); err != nil {
 			return
 		}
 	}
-	for _, who := range []*string{&row.Author, row.Submitter, row.Prompted, row.Owner, row.Editors} {
-		if who == nil {
-			continue
-		}
-		for id := range strings.SplitSeq(*who, ",") {
+	for _, who := range []string{row.Author, row.Submitter, row.Prompted, row.Owner, row.Editors} {
+		for id := range strings.SplitSeq(who, ",") {
 			if id != "" {
 				parties = append(parties, operation.UserID(id))
 			}
@@ -144,10 +139,8 @@ func givenOf(stand []standing) []operation.Given {
 }
 
 func (u *unit) decide(d Decided) error {
-	who, err := u.person(u.actor, u.op.Flow)
-	if err != nil {
-		return err
-	}
+	me := u.read.Me
+	who := operation.Person{ID: u.actor.UserID(), Email: me.Email, Active: me.Active, Roles: splitRoles(me.Roles)}
 	p, parties, stand, round, err := u.approvalFacts()
 	if err != nil {
 		return err

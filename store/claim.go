@@ -41,7 +41,7 @@ type Dispatched struct {
 // the same transaction.
 func (s *Store) Claim(ctx context.Context, a Actor, id operation.ID, worker string) (Claimed, error) {
 	var c Claimed
-	err := s.decideGate(ctx, a, id, func(u *unit) (*operation.Refusal, error) {
+	err := s.decideGate(ctx, a, lockSQL, id, func(u *unit) (*operation.Refusal, error) {
 		var r *operation.Refusal
 		var err error
 		c, _, r, err = u.claim(worker)
@@ -53,7 +53,7 @@ func (s *Store) Claim(ctx context.Context, a Actor, id operation.ID, worker stri
 // ClaimAndDispatch does both in one transaction, for the built-in jobs.
 func (s *Store) ClaimAndDispatch(ctx context.Context, a Actor, id operation.ID, worker string) (Dispatched, error) {
 	var d Dispatched
-	err := s.decideGate(ctx, a, id, func(u *unit) (*operation.Refusal, error) {
+	err := s.decideGate(ctx, a, claimSQL, id, func(u *unit) (*operation.Refusal, error) {
 		c, att, r, err := u.claim(worker)
 		if r != nil || err != nil {
 			return r, err
@@ -66,9 +66,9 @@ func (s *Store) ClaimAndDispatch(ctx context.Context, a Actor, id operation.ID, 
 
 // decideGate runs a gate verb whose refusal may still change the operation: the change
 // is committed, then the refusal is returned.
-func (s *Store) decideGate(ctx context.Context, a Actor, id operation.ID, fn func(*unit) (*operation.Refusal, error)) error {
+func (s *Store) decideGate(ctx context.Context, a Actor, q string, id operation.ID, fn func(*unit) (*operation.Refusal, error)) error {
 	var refusal *operation.Refusal
-	err := s.change(ctx, a, id, func(u *unit) error {
+	err := s.changeBy(ctx, a, q, func(u *unit) error {
 		var err error
 		if refusal, err = fn(u); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (s *Store) decideGate(ctx context.Context, a Actor, id operation.ID, fn fun
 			return refusal
 		}
 		return nil
-	})
+	}, string(id))
 	if err == nil && refusal != nil {
 		return refusal
 	}

@@ -23,7 +23,7 @@ func (s *Store) Dispatch(ctx context.Context, a Actor, id operation.AttemptID, f
 		return Dispatched{}, err
 	}
 	var d Dispatched
-	err = s.decideGate(ctx, a, op, func(u *unit) (*operation.Refusal, error) {
+	err = s.decideGate(ctx, a, claimSQL, op, func(u *unit) (*operation.Refusal, error) {
 		att, err := u.attempt(id)
 		if err != nil {
 			return nil, err
@@ -97,26 +97,21 @@ func (u *unit) dispatchRefused(r *operation.Refusal) error {
 // stored bytes: nothing leaves whose bytes are not the approved ones (I2). A protected
 // retry re-uses the resolved bytes of the first request.
 func (u *unit) resolve(a *attemptRow, d *Dispatched, f operation.Facts) (operation.Request, error) {
-	var row struct {
-		Content string `db:"content"`
-		Request string `db:"request"`
-		Salt    []byte `db:"salt"`
-		Cred    string `db:"credential"`
-	}
 	var req operation.Request
-	if err := u.get(&row, `SELECT b.content, b.request, b.salt, v.credential FROM version_bodies b JOIN content_versions v ON v.id = b.version_id WHERE b.version_id = $1`, string(a.Version)); err != nil {
-		return req, err
+	row := u.read.Body
+	if a.Version != u.op.VersionID || row.Request == "" {
+		return req, operation.Refuse(operation.CodeHashMismatch)
 	}
 	if err := json.Unmarshal([]byte(row.Request), &req); err != nil {
 		return req, err
 	}
 	v := operation.Version{Content: json.RawMessage(row.Content), Request: req, Destination: u.op.Destination, Action: u.op.Action,
-		Account: f.Version.Account, Environment: f.Version.Environment, Credential: row.Cred}
+		Account: f.Version.Account, Environment: f.Version.Environment, Credential: row.Credential}
 	h, err := v.Hash(row.Salt)
 	if err != nil || !bytes.Equal(h[:], u.facts.VersionHash) {
 		return req, operation.Refuse(operation.CodeHashMismatch)
 	}
-	d.Credential = row.Cred
+	d.Credential = row.Credential
 	if err := json.Unmarshal([]byte(row.Content), &d.Content); err != nil {
 		return req, err
 	}

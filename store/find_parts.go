@@ -30,6 +30,9 @@ func (p *OperationPage) readVersions(u *unit) error {
 	if p.VersionID == "" {
 		return nil
 	}
+	if err := u.readApprovals(); err != nil {
+		return err
+	}
 	pol, parties, stand, _, err := u.approvalFacts()
 	if err != nil {
 		return err

@@ -18,16 +18,13 @@ type Recorded struct {
 // Record writes an attempt's outcome, guarded by its fence. A late report is evidence:
 // it never permits a send, but an effect that it proves confirms the operation.
 func (s *Store) Record(ctx context.Context, a Actor, id operation.AttemptID, fence int64, r operation.Result) (Recorded, error) {
-	op, err := s.operationOf(ctx, id)
-	if err != nil {
-		return Recorded{}, err
-	}
-	out := Recorded{Operation: op}
-	err = s.change(ctx, a, op, func(u *unit) error {
-		att, err := u.attempt(id)
-		if err != nil {
-			return err
-		}
+	var out Recorded
+	r.TargetReference = clean(r.TargetReference)
+	err := s.changeBy(ctx, a, attemptSQL, func(u *unit) error {
+		var err error
+		att := u.read.Att
+		u.taken = map[string]operation.ID{r.TargetReference: u.read.TakenBy}
+		out.Operation = u.op.ID
 		out.Late = att.Fence != fence || att.Outcome != nil || u.op.OpenAttempt != id
 		if out.Late {
 			err = u.lateReport(att, r)
@@ -36,7 +33,7 @@ func (s *Store) Record(ctx context.Context, a Actor, id operation.AttemptID, fen
 		}
 		out.State = u.op.State
 		return err
-	})
+	}, string(id), r.TargetReference)
 	return out, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -12,14 +13,45 @@ import (
 type lockedRow struct {
 	opRow
 	loaded
+	more
 	Gate any `db:"gate"`
+}
+
+// more is what claimSQL, attemptSQL and decideSQL read besides.
+type more struct {
+	Body    bodyRow      `db:"body"`
+	Att     attemptRow   `db:"att"`
+	TakenBy operation.ID `db:"taken_by"`
+	Apr     approvalRow  `db:"apr"`
+	Me      personRow    `db:"me"`
+	Seen    bool         `db:"seen"`
+}
+
+// bodyRow is a version's body.
+type bodyRow struct {
+	Content    string `db:"content"`
+	Request    string `db:"request"`
+	Salt       []byte `db:"salt"`
+	Credential string `db:"credential"`
+}
+
+// personRow is an acting person.
+type personRow struct {
+	Email  string `db:"email"`
+	Active bool   `db:"active"`
+	Roles  string `db:"roles"`
 }
 
 // change is the one way to decide about an operation: lock, read, decide, write,
 // commit. fn gets the locked unit; a *operation.Refusal from it rolls back.
 func (s *Store) change(ctx context.Context, a Actor, id operation.ID, fn func(*unit) error) error {
+	return s.changeBy(ctx, a, lockSQL, fn, string(id))
+}
+
+// changeBy is change with one of the locking statements and its parameters.
+func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) error, args ...any) error {
 	return s.write(ctx, func(t *tx) error {
-		u, err := t.lock(a, id)
+		u, err := t.lock(a, q, args...)
 		if err != nil {
 			return err
 		}
@@ -32,10 +64,10 @@ func (s *Store) change(ctx context.Context, a Actor, id operation.ID, fn func(*u
 
 // lock locks the run and the operation. When it had to wait, what it read besides is
 // read again: the locks are held by then.
-func (t *tx) lock(a Actor, id operation.ID) (*unit, error) {
+func (t *tx) lock(a Actor, q string, args ...any) (*unit, error) {
 	for range maxTries {
 		var row lockedRow
-		if err := t.get(&row, lockSQL, string(id)); err != nil {
+		if err := t.get(&row, q, args...); err != nil {
 			return nil, err
 		}
 		if row.Revision != row.SnapRevision || row.RunRev != row.SnapRunRev {
@@ -44,7 +76,7 @@ func (t *tx) lock(a Actor, id operation.ID) (*unit, error) {
 		t.xid = row.XID
 		op := row.opRow
 		op.was, op.wasNext = op.State, op.NextKind
-		u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &op, facts: row.loaded}
+		u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &op, facts: row.loaded, read: row.more}
 		if u.now.Before(op.UpdatedAt) {
 			u.now = op.UpdatedAt.UTC()
 		}
@@ -95,8 +127,8 @@ func (u *unit) entry(kind operation.SubjectKind, id, action, reason string, link
 }
 
 func newEntry(a Actor, now time.Time, kind operation.SubjectKind, id, action, reason string, links ...string) operation.Entry {
-	e := operation.Entry{SubjectKind: kind, SubjectID: id, At: now, ActorKind: a.Kind, ActorID: a.ID, ActorName: a.Name,
-		Channel: a.Channel, Action: action, Reason: reason}
+	e := operation.Entry{SubjectKind: kind, SubjectID: id, At: now, ActorKind: a.Kind, ActorID: clean(a.ID), ActorName: clean(a.Name),
+		Channel: a.Channel, Action: action, Reason: clean(reason)}
 	for i := 0; i+1 < len(links); i += 2 {
 		if links[i+1] == "" {
 			continue
@@ -112,9 +144,14 @@ func newEntry(a Actor, now time.Time, kind operation.SubjectKind, id, action, re
 		if e.Links == nil {
 			e.Links = map[string]string{}
 		}
-		e.Links[links[i]] = links[i+1]
+		e.Links[links[i]] = clean(links[i+1])
 	}
 	return e
+}
+
+// clean replaces what PostgreSQL's text cannot hold, before anything is hashed.
+func clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // chain numbers the entry after the head (seq, hash) of its subject and gives the new head.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 		if js, err = json.Marshal(rows); err != nil {
 			return
 		}
-		args = append(args, string(js))
+		args = append(args, withoutNUL(js))
 		b.WriteString(",\n" + name + " AS (" + strings.Replace(parts[name], "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
 	}
 	add("att", w.attempts)
@@ -92,6 +93,22 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 		t.WriteString(" - " + strconv.Itoa(n) + " + (SELECT count(*) FROM fin)")
 	}
 	return b.String(), t.String(), args, err
+}
+
+// nul is an escaped NUL character in JSON, which jsonb refuses; an escaped backslash
+// before it makes it plain text.
+var nul = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\u0000`)
+
+func withoutNUL(js []byte) string {
+	s := string(js)
+	for strings.Contains(s, `\u0000`) {
+		t := nul.ReplaceAllString(s, "${1}\uFFFD")
+		if t == s {
+			break
+		}
+		s = t
+	}
+	return s
 }
 
 // due are the jobs that may run at once: only they are worth a notification.
