@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	set := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	for name, value := range map[string]string{"rapid.checks": "4000", "rapid.steps": "40"} {
+	for name, value := range map[string]string{"rapid.checks": "2500", "rapid.steps": "40"} {
 		if !set[name] {
 			_ = flag.Set(name, value)
 		}
@@ -29,12 +29,12 @@ func TestMain(m *testing.M) {
 // and asserts MODEL §10 after every step, with the destination's ledger as the oracle.
 // "everything" lets people do all they may; "in doubt" stays where answers get lost.
 func TestHistories(t *testing.T) {
-	inDoubt := []string{"work", "work more", "go on", "claim", "dispatch", "send", "report", "crash", "sweep", "look up", "answer", "not done",
+	inDoubt := []string{"work", "work more", "go on", "claim", "dispatch", "dispatch", "send", "sleeper", "sleeper", "sleeper", "report", "crash", "sweep", "look up", "answer", "not done",
 		"request", "second", "recheck", "profile", "clock", "clock step", "due", "due again", "expire"}
 	for name, doubt := range map[string]bool{"everything": false, "in doubt": true} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				m := newMachine(t)
+				m := newMachine(t, doubt)
 				approval := approval
 				approval.Required = 1 + below(t, "required", 2)
 				m.begin(approval, doubt)
@@ -87,6 +87,7 @@ func (m *machine) actions(p Policy) map[string]func() bool {
 			}
 			return a != nil
 		},
+		"sleeper": func() bool { return m.sleeper() },
 		"report": func() bool {
 			a := m.pick(func(a *try) bool { return a.sent && !a.dead })
 			if a != nil {

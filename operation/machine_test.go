@@ -69,8 +69,8 @@ var (
 
 const modelLease = 30 * time.Second
 
-func newMachine(t *rapid.T) *machine {
-	w := drawWorld(t)
+func newMachine(t *rapid.T, trusted bool) *machine {
+	w := drawWorld(t, trusted)
 	m := &machine{t: t, w: w, now: t0, state: Draft, version: 1, gen: 1, max: 4,
 		keyFirst: map[string]time.Time{}, gone: map[UserID]bool{}, current: w.doc}
 	return m

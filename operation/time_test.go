@@ -68,6 +68,29 @@ func (m *machine) work() bool {
 	return true
 }
 
+// sleeper is a job whose worker sleeps from dispatch until just before send_by and then
+// sends: the latest that an attempt can still take effect.
+func (m *machine) sleeper() bool {
+	if m.open() == nil {
+		m.claim()
+	}
+	a := m.open()
+	if a == nil || a.sent || a.dead {
+		return false
+	}
+	if a.dispatchedAt.IsZero() {
+		m.dispatch(a)
+	}
+	if a.ended || !m.now.Before(a.sendBy) {
+		return true
+	}
+	m.advance(a.sendBy.Sub(m.now) - time.Millisecond)
+	m.send(a)
+	m.advance(time.Millisecond)
+	m.sweep()
+	return true
+}
+
 // sweep ends attempts whose lease has run out.
 func (m *machine) sweep() bool {
 	a := m.open()

@@ -41,7 +41,8 @@ type stored struct {
 	ref   string // of the effect; "" = a stored error
 }
 
-func drawWorld(t *rapid.T) *world {
+// drawWorld draws a destination; a trusted one documents its key and lets repeats race.
+func drawWorld(t *rapid.T, trusted bool) *world {
 	pick := func(name string, ds ...time.Duration) time.Duration { return oneOf(t, name, ds...) }
 	w := &world{keys: map[string]*stored{}}
 	w.doc = Protection{
@@ -53,6 +54,9 @@ func drawWorld(t *rapid.T) *world {
 		Concurrency: rapid.Bool().Draw(t, "concurrency"),
 		HasLookup:   rapid.Bool().Draw(t, "lookup"),
 		LookupLag:   pick("lag", 0, time.Second, time.Minute, 30*time.Minute),
+	}
+	if trusted && odds(t, "trusted", 2) {
+		w.doc = Protection{Key: true, Proven: true, Retention: 24 * time.Hour, SettleAfter: oneOf(t, "settles", 10*time.Second, 2*time.Minute)}
 	}
 	w.honours = w.doc.Key && (w.doc.Proven || rapid.Bool().Draw(t, "honours"))
 	w.doc.Overwrites = w.doc.Key && odds(t, "overwrites", 5)
