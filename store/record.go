@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -373,23 +374,27 @@ func (s *Store) SweepLeases(ctx context.Context, a Actor) (int, error) {
 		return 0, mapError(err)
 	}
 	n := 0
+	var all error // one that cannot be decided now must not keep the others open
 	for _, d := range due {
+		ended := false
 		err := s.change(ctx, a, d.Op, func(u *unit) error {
 			att, err := u.attempt(d.Attempt)
 			if err != nil {
 				return err
 			}
-			if att.Outcome != nil || u.op.OpenAttempt != d.Attempt || u.now.Before(att.LeaseUntil.Add(leaseGrace)) {
+			ended = att.Outcome == nil && u.op.OpenAttempt == d.Attempt && !u.now.Before(att.LeaseUntil.Add(leaseGrace))
+			if !ended {
 				return errDone
 			}
-			n++
 			return u.record(att, operation.LeaseEnded(att.DispatchedAt != nil))
 		})
 		if err != nil {
-			return n, err
+			all = errors.Join(all, err)
+		} else if ended {
+			n++
 		}
 	}
-	return n, nil
+	return n, all
 }
 
 // leaseGrace gives a worker that answers right at its lease's end the time to report.
