@@ -155,5 +155,9 @@ func (s *Settings) record(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.open(ctx, db, key, log)
+	st, err := s.open(ctx, db, key, log)
+	if err != nil && s.DatabaseURL == "" && !errors.Is(err, store.ErrSchema) {
+		return nil, fmt.Errorf("the private database cannot be used; does holdpoint serve run with this data folder? %w", err)
+	}
+	return st, err
 }

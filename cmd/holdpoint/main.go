@@ -60,7 +60,7 @@ func explain(err error) string {
 	case errors.As(err, &problems):
 		return problems.Error()
 	case errors.Is(err, store.ErrNotFound):
-		return "there is no such person, token or file: " + err.Error()
+		return "not found: check the address, name or ID"
 	}
 	return err.Error()
 }
