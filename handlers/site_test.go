@@ -30,7 +30,6 @@ func TestMain(m *testing.M) { os.Exit(storetest.Run(m)) }
 type house struct {
 	*storetest.Fixture
 	url string
-	log *strings.Builder
 }
 
 func newHouse(t *testing.T) *house {
@@ -119,6 +118,17 @@ type answer struct {
 
 func (b *browser) do(method, path string, form url.Values) *answer {
 	b.t.Helper()
+	return b.send(method, path, form, http.Header{"Origin": {b.url}, "Sec-Fetch-Site": {"same-origin"}})
+}
+
+// postWith posts as a page would whose browser sends this header instead of its own.
+func (b *browser) postWith(path string, form url.Values, name, value string) *answer {
+	b.t.Helper()
+	return b.send(http.MethodPost, path, form, http.Header{name: {value}})
+}
+
+func (b *browser) send(method, path string, form url.Values, head http.Header) *answer {
+	b.t.Helper()
 	var body io.Reader
 	if form != nil {
 		body = strings.NewReader(form.Encode())
@@ -130,8 +140,9 @@ func (b *browser) do(method, path string, form url.Values) *answer {
 	req.Header.Set("Accept-Language", "en")
 	if form != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Origin", b.url)
-		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		for name := range head {
+			req.Header.Set(name, head.Get(name))
+		}
 	}
 	res, err := b.http.Do(req)
 	if err != nil {
