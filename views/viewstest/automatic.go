@@ -39,7 +39,7 @@ func taskPage(state operation.State, next operation.DecisionKind, due time.Durat
 		Stages: stages(0, state, operation.Waiting, operation.Waiting), Approved: approvedTask(),
 		Found:   views.Found{Protection: protected(), LookupLag: 15 * time.Minute, LookYourself: lookYourself()},
 		Panel:   views.Panel{Pause: reason("/operations/x/pause"), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}},
-		History: history(operation.Draft, operation.PendingApproval, operation.Ready, state)}
+		History: history(operation.Draft, operation.PendingApproval, operation.Ready, operation.InProgress, operation.InProgress, operation.Unknown, operation.Unknown, state)}
 }
 
 func automaticFixtures() []Fixture {
