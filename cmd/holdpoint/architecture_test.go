@@ -33,6 +33,7 @@ var rooms = map[string][]string{
 	"cmd/holdpoint":        {""},
 	"cmd/sandbox":          {"cmd/sandbox"},
 	"build":                {"build"},
+	"docs/examples":        {"handlers/api/client"},
 	"operation/definition": {"operation"},
 }
 
@@ -68,7 +69,7 @@ var callsOut = map[string][]string{
 
 // mayCallOut are the rooms with outgoing network: the client library belongs to its
 // users, the drill, the benchmark and the sandbox are no part of the running product.
-var mayCallOut = []string{"connector", "handlers/api/client", "store", "cmd/sandbox", "cmd/holdpoint/bench", "cmd/holdpoint/drill", "build", "handlers/api/example"}
+var mayCallOut = []string{"connector", "handlers/api/client", "store", "cmd/sandbox", "cmd/holdpoint/bench", "cmd/holdpoint/drill", "build", "docs/examples"}
 
 type listed struct {
 	ImportPath, Dir  string
