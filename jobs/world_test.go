@@ -5,17 +5,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"holdpoint/connector"
 	"holdpoint/connector/connectortest"
 	"holdpoint/operation"
-	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/store/storetest"
 
@@ -360,43 +357,4 @@ func (w *world) loseWakes() {
 	if _, err := w.db.Exec(`DELETE FROM river_job WHERE kind IN ('execute', 'lookup')`); err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-// wrapped is a connector that calls before and after an attempt.
-type wrapped struct {
-	connector.Connector
-	before func(connector.Order)
-	after  func(connector.Order, operation.Result)
-}
-
-func (c wrapped) Act(ctx context.Context, o connector.Order) operation.Result {
-	if c.before != nil {
-		c.before(o)
-	}
-	r := c.Connector.Act(ctx, o)
-	if c.after != nil {
-		c.after(o, r)
-	}
-	return r
-}
-
-// around makes a worker's connectors call before and after each attempt.
-func around(before func(connector.Order), after func(connector.Order, operation.Result)) func(*Config) {
-	return func(c *Config) {
-		c.Connect = func(p *definition.Profile) (connector.Connector, error) {
-			inner, err := connector.New(p, os.LookupEnv)
-			return wrapped{inner, before, after}, err
-		}
-	}
-}
-
-// quiet logs only when the test has failed.
-func quiet(t testing.TB) *slog.Logger {
-	var b syncBuffer
-	t.Cleanup(func() {
-		if t.Failed() && b.Len() > 0 {
-			t.Logf("log:\n%s", b.String())
-		}
-	})
-	return slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
