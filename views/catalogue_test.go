@@ -65,6 +65,9 @@ func families() map[string][]string {
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
 		"send_again", "grant", "dispute", "evidence", "go_on", "resume_run", "adopt")
+	for _, code := range plainProofs {
+		f["proof."] = append(f["proof."], code+"_plain")
+	}
 	for _, s := range errorStatuses {
 		for _, part := range []string{"title", "what", "todo"} {
 			f[(ErrorModel{Status: s}).errorKey()+"."] = append(f[(ErrorModel{Status: s}).errorKey()+"."], part)

@@ -89,11 +89,22 @@ func detailValue(p *text.Printer, name, v string) string {
 	return v
 }
 
-// codeText says a refusal's or a proof's code; other text stays as it is.
+// reasonOf gives an entry's reason in words, unless its details say the same.
+func reasonOf(p *text.Printer, e HistoryLine) string {
+	if e.Reason == e.Links["code"] {
+		return ""
+	}
+	return codeText(p, e.Reason)
+}
+
+// codeText says a refusal's or a proof's code without figures that an entry does not
+// hold; other text stays as it is.
 func codeText(p *text.Printer, s string) string {
 	switch {
 	case text.Has("refusal." + s):
 		return RefusalText(p, operation.Refuse(operation.Code(s)))
+	case text.Has("proof."+s+"_plain"):
+		return p.T("proof." + s + "_plain")
 	case text.Has("proof." + s):
 		return proofText(p, operation.Proof{Code: s})
 	}

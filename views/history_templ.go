@@ -302,12 +302,12 @@ func historyTable(entries []HistoryLine) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if e.Reason != "" {
+			if r := reasonOf(text.From(ctx), e); r != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<span class=\"sub prose\"><q>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = Content(codeText(text.From(ctx), e.Reason)).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = Content(r).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -144,7 +144,7 @@ func decisionPanel(m OperationModel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if m.Approved.Version != nil && m.Approved.Version.Hash != "" {
+		if m.Panel.hasMain() && m.Approved.Version != nil && m.Approved.Version.Hash != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p class=\"panel-foot\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

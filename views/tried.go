@@ -94,7 +94,11 @@ func dispatchText(p *text.Printer, a AttemptView) string {
 // proofText says what proves an outcome, or why it is not known.
 func proofText(p *text.Printer, proof operation.Proof) string {
 	args := []any{"Status", proof.Status, "Code", proof.Code, "Duration", time.Duration(proof.Millis) * time.Millisecond}
-	if k := "proof." + proof.Code; text.Has(k) {
+	k := "proof." + proof.Code
+	if text.Has(k+"_plain") && proof.Millis == 0 && proof.Status == 0 {
+		return p.T(k + "_plain")
+	}
+	if text.Has(k) {
 		return p.T(k, args...)
 	}
 	switch {
@@ -114,3 +118,7 @@ var proofWords = []string{"refused_connection", "timeout", "reset", "lease_ended
 	"lease_ended_before_dispatch", "bad_request", "send_by_passed", "blocked_address", "dns", "tls", "not_connected",
 	"no_answer", "cut_body", "body_limit", "body_encoding", "bad_message", "credential_missing", "starttls_missing",
 	"auth_refused", "auth_without_tls", "recipient_refused", "refused_before_execution", "validation"}
+
+// plainProofs are the proofs whose sentence names a figure; each has one without it,
+// "proof.<code>_plain", for where the figure is not at hand.
+var plainProofs = []string{"timeout", "cut_body", "body_limit", "body_encoding", "refused_before_execution", "validation"}

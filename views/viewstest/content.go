@@ -94,6 +94,11 @@ func history(states ...operation.State) views.HistoryModel {
 			Channel: "job", Action: actions[i%len(actions)], To: states[i],
 			Links: map[string]string{"attempt": "att_1", "result": "none", "until": "2026-04-17T10:00:00Z", "event": "evt_1"}})
 	}
+	for i := range h.Entries {
+		if h.Entries[i].Action == "lookup" {
+			h.Entries[i].Who = lookJob
+		}
+	}
 	if len(h.Entries) > 1 {
 		h.Entries[1].Who, h.Entries[1].Role, h.Entries[1].Reason = lead, operation.RoleApprover, "Address checked."
 	}
