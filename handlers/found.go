@@ -92,7 +92,10 @@ func evidenceLine(n names, e store.EvidenceRow) views.EvidenceLine {
 
 func protectionView(p *store.OperationPage) views.ProtectionView {
 	pr := p.Facts.Protection
-	v := views.ProtectionView{Key: pr.Key, Proven: pr.Proven, Retention: pr.Retention, Generation: p.KeyGeneration, FirstUsed: p.Facts.KeyFirst}
+	v := views.ProtectionView{Key: pr.Key, Proven: pr.Proven, Retention: pr.Retention, Generation: p.KeyGeneration}
+	if pr.Key { // elsewhere the key only names the operation
+		v.FirstUsed = p.Facts.KeyFirst
+	}
 	v.Until = pr.Until(v.FirstUsed)
 	v.Expired = !v.FirstUsed.IsZero() && (v.Until.IsZero() || !p.Now.Before(v.Until))
 	if quiet := settleUntil(p); quiet.After(p.Now) {

@@ -339,3 +339,5 @@ func missingText(body string) string {
 	key, _, _ := strings.Cut(rest, "⟧")
 	return key
 }
+
+func isFrame(n *html.Node) bool { return n.Data == "iframe" }
