@@ -103,7 +103,7 @@ func codeText(p *text.Printer, s string) string {
 	switch {
 	case text.Has("refusal." + s):
 		return RefusalText(p, operation.Refuse(operation.Code(s)))
-	case text.Has("proof."+s+"_plain"):
+	case text.Has("proof." + s + "_plain"):
 		return p.T("proof." + s + "_plain")
 	case text.Has("proof." + s):
 		return proofText(p, operation.Proof{Code: s})
