@@ -37,6 +37,7 @@ CREATE TABLE operations (
     key_first      timestamptz,                     -- first dispatch with the current key
     stored_error   boolean NOT NULL DEFAULT false,  -- the current key replays an error
     key_answered   boolean NOT NULL DEFAULT false,  -- the destination has said its last word on this key
+    last_dispatch  timestamptz,                     -- newest dispatch of any attempt
     last_send      timestamptz,                     -- latest moment at which any request may have left
     stated         boolean NOT NULL DEFAULT false,  -- settled by a person's statement, not by a proof
     disputed       boolean NOT NULL DEFAULT false,  -- evidence contradicts the state it was closed in

@@ -194,8 +194,8 @@ func exact(n string) bool {
 // them visible.
 func Normalize(s string) string {
 	s = norm.NFC.String(strings.ToValidUTF8(s, "\uFFFD"))
-	if strings.ContainsAny(s, HoleOpen+HoleClose+"\x00") { // a NUL fits no database text
-		s = strings.NewReplacer(HoleOpen, "\uFFFD", HoleClose, "\uFFFD", "\x00", "\uFFFD").Replace(s)
+	if strings.ContainsAny(s, HoleOpen+HoleClose) {
+		s = strings.NewReplacer(HoleOpen, "\uFFFD", HoleClose, "\uFFFD").Replace(s)
 	}
 	return s
 }

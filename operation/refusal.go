@@ -55,6 +55,7 @@ const (
 	CodeReasonMissing       Code = "reason_missing"        // a reason is needed
 	CodeDateMissing         Code = "date_missing"          // a date in the future is needed
 	CodeLeaseCap            Code = "lease_cap"             // the absolute cap of the lease is reached
+	CodeForClients          Code = "for_clients"           // other programs perform it through the job API
 	CodeLocked              Code = "locked"                // somebody else changes it at this moment
 	CodeStopped             Code = "stopped"               // a person permits no further attempt
 	CodePermanent           Code = "permanent_refusal"     // the destination refuses for good
@@ -69,7 +70,7 @@ var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, Code
 	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
-	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeLocked, CodeStopped,
+	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeForClients, CodeLocked, CodeStopped,
 	CodePermanent, CodeDuplicate, CodeItemKey}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.

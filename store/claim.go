@@ -54,6 +54,9 @@ func (s *Store) Claim(ctx context.Context, a Actor, id operation.ID, worker stri
 func (s *Store) ClaimAndDispatch(ctx context.Context, a Actor, id operation.ID, worker string) (Dispatched, error) {
 	var d Dispatched
 	err := s.decideGate(ctx, a, claimSQL, id, func(u *unit) (*operation.Refusal, error) {
+		if u.profile.PerformedBy == definition.ClientsPerform {
+			return operation.Refuse(operation.CodeForClients), nil
+		}
 		c, att, r, err := u.claim(worker)
 		if r != nil || err != nil {
 			return r, err

@@ -116,7 +116,7 @@ func (u *unit) resolve(a *attemptRow, d *Dispatched, f operation.Facts) (operati
 		return req, err
 	}
 	if a.Kind == operation.AttemptProtected {
-		return u.firstBytes(f.Unsettled)
+		return u.firstBytes(f)
 	}
 	values := map[string]string{operation.HoleOperationID: string(u.op.ID), operation.HoleKey: a.Key}
 	stages, err := u.otherStages()
@@ -136,13 +136,9 @@ func (u *unit) resolve(a *attemptRow, d *Dispatched, f operation.Facts) (operati
 }
 
 // firstBytes gives the stored resolved bytes of the unsettled attempts; all must be identical.
-func (u *unit) firstBytes(un []operation.UnsettledAttempt) (req operation.Request, err error) {
+func (u *unit) firstBytes(f operation.Facts) (req operation.Request, err error) {
 	var stored sql.NullString
-	for _, x := range un {
-		if x.ResolvedHash != un[0].ResolvedHash {
-			return req, operation.Refuse(operation.CodeContentDiffers)
-		}
-	}
+	un := f.Unsettled
 	if err := u.get(&stored, `SELECT resolved FROM attempts WHERE id = $1`, string(un[0].ID)); err != nil {
 		return req, err
 	}
@@ -152,8 +148,12 @@ func (u *unit) firstBytes(un []operation.UnsettledAttempt) (req operation.Reques
 	if err := json.Unmarshal([]byte(stored.String), &req); err != nil {
 		return req, err
 	}
-	if h, err := req.Hash(); err != nil || h != un[0].ResolvedHash {
-		return req, operation.Refuse(operation.CodeContentDiffers)
+	h, err := req.Hash()
+	if err != nil {
+		return req, err
+	}
+	if r := operation.CheckResolved(f, h); r != nil {
+		return req, r
 	}
 	return req, nil
 }
@@ -177,6 +177,7 @@ func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request
 	if u.op.KeyFirst == nil {
 		u.op.KeyFirst = &u.now
 	}
+	u.op.LastDispatch = &u.now
 	u.op.leaseEnd, u.op.replanned = a.LeaseUntil, true
 	u.note(u.op, "dispatch", "", "attempt", string(a.ID), "request", hexOf(h[:]))
 	d.Request, d.Key, d.SendBy, d.Budget = req, a.Key, sendBy, sendBy.Sub(u.now)

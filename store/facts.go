@@ -19,7 +19,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		AttemptsUsed: o.AttemptsUsed, AttemptsMax: o.AttemptsMax, AttemptsEver: o.AttemptsEver,
 		RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), Misses: o.Misses,
 		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
-		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
+		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), LastDispatch: timeOf(o.LastDispatch), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
 		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
 		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
 	}
@@ -81,8 +81,8 @@ func (u *unit) pinnedProtection(f *operation.Facts) error {
 }
 
 func (u *unit) unsettled() ([]operation.UnsettledAttempt, error) {
-	if u.facts.UnsettledJS == "" {
-		return nil, nil
+	if u.facts.UnsettledJS == "" || u.op.Unsettled == 0 {
+		return nil, nil // none, or settled in this very decision
 	}
 	var rows []struct {
 		ID         operation.AttemptID

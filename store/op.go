@@ -45,6 +45,7 @@ type opRow struct {
 	StoredError     bool                  `db:"stored_error"`
 	KeyAnswered     bool                  `db:"key_answered"`
 	LastSend        *time.Time            `db:"last_send"`
+	LastDispatch    *time.Time            `db:"last_dispatch"`
 	Stated          bool                  `db:"stated"`
 	Disputed        bool                  `db:"disputed"`
 	Stopped         bool                  `db:"stopped"`
@@ -88,7 +89,7 @@ const opColumns = `o.id, o.run_id, o.flow, o.flow_version, o.stage, o.stage_no, 
 	COALESCE(o.replaces, '') AS replaces, o.destination, o.action, o.effect_type, o.account, o.environment, o.title, o.adopted,
 	o.state, o.revision, COALESCE(o.version_id, '') AS version_id, o.version_no, COALESCE(o.clearance_id, '') AS clearance_id,
 	o.attempts_used, o.attempts_max, o.attempts_ever, o.fence, COALESCE(o.open_attempt, '') AS open_attempt, o.unsettled,
-	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.key_answered, o.last_send, o.stated, o.disputed, o.stopped, o.deliberate, o.retry_at, o.lookup_at, o.misses,
+	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.key_answered, o.last_send, o.last_dispatch, o.stated, o.disputed, o.stopped, o.deliberate, o.retry_at, o.lookup_at, o.misses,
 	COALESCE(o.last_lookup, '') AS last_lookup, o.last_lookup_at, COALESCE(o.request_id, '') AS request_id, o.case_round,
 	o.next_kind, o.next_role, COALESCE(o.next_user, '') AS next_user, o.next_system, o.next_at, o.next_since, o.hold_until, o.expires_at,
 	o.paused, COALESCE(o.target_reference, '') AS target_reference, COALESCE(o.target_url, '') AS target_url,
@@ -185,7 +186,7 @@ var (
 
 	// attemptSQL locks the operation of the attempt $1 and reads the attempt, and who has the target reference $2.
 	attemptSQL = strings.Replace(lockHead, "o.id = $1", "o.id = (SELECT operation_id FROM attempts WHERE id = $1)", 1) + lockColumns + attemptPart("att") + `,
-	COALESCE((SELECT x.operation_id FROM target_references x WHERE x.account = l.account AND x.effect_type = l.effect_type AND x.reference = $2 AND x.operation_id <> l.id), '') AS taken_by` +
+	COALESCE((SELECT x.operation_id FROM target_references x WHERE x.account = l.account AND x.effect_type = l.effect_type AND x.reference = $2), '') AS taken_by` +
 		lockFrom + ` JOIN attempts att ON att.id = $1`
 
 	// decideSQL reads the approver $2, whether the form $3 was sent before, and what stands on the current version.

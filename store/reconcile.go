@@ -165,7 +165,7 @@ func (s *Store) ConfirmNotDone(ctx context.Context, a Actor, sh Shown, answers A
 		u.op.RetryAt, u.op.Stated, u.op.Disputed = nil, u.op.Stated || u.op.EverUnproven || u.op.Disputed || u.op.Adopted, false
 		u.note(u.op, "confirmed_not_done", sh.Reason, "role", string(u.reviewer().Role), "evidence_hash", h)
 		if reexecute {
-			return u.requestReexecution(sh.Reason)
+			return u.requestReexecution(who, sh.Reason)
 		}
 		return u.closeNotExecuted(sh.Reason)
 	})

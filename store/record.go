@@ -178,17 +178,25 @@ func (u *unit) takenBy(ref string) (operation.ID, error) {
 	if ref == "" {
 		return "", nil
 	}
-	if op, known := u.taken[ref]; known {
-		return op, nil
+	if _, known := u.taken[ref]; known {
+		return u.otherThanThis(ref), nil
 	}
 	var op operation.ID
-	err := u.get(&op, `SELECT COALESCE((SELECT operation_id FROM target_references WHERE account = $1 AND effect_type = $2 AND reference = $3 AND operation_id <> $4), '')`,
-		u.op.Account, u.op.EffectType, ref, string(u.op.ID))
+	err := u.get(&op, `SELECT COALESCE((SELECT operation_id FROM target_references WHERE account = $1 AND effect_type = $2 AND reference = $3), '')`,
+		u.op.Account, u.op.EffectType, ref)
 	if u.taken == nil {
 		u.taken = map[string]operation.ID{}
 	}
 	u.taken[ref] = op
-	return op, err
+	return u.otherThanThis(ref), err
+}
+
+// otherThanThis gives who has a reference, unless it is this operation.
+func (u *unit) otherThanThis(ref string) operation.ID {
+	if op := u.taken[ref]; op != u.op.ID {
+		return op
+	}
+	return ""
 }
 
 // confirm closes the operation: the effect exists. Pending requests and claims that
@@ -203,7 +211,10 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 		if taken != "" {
 			return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
 		}
-		u.w.targets = append(u.w.targets, map[string]any{"account": o.Account, "effect_type": o.EffectType, "reference": ref, "operation_id": o.ID, "url": link, "at": u.now})
+		if u.taken[ref] == "" {
+			u.w.targets = append(u.w.targets, map[string]any{"account": o.Account, "effect_type": o.EffectType, "reference": ref, "operation_id": o.ID, "url": link, "at": u.now})
+			u.taken[ref] = o.ID
+		}
 	}
 	if o.OpenAttempt != "" {
 		if err := u.endOpenAttempt(); err != nil {

@@ -24,17 +24,14 @@ func (s *Store) RequestReexecution(ctx context.Context, a Actor, sh Shown) error
 		if m := operation.MissingAnswers(all, u.extraItems()); len(m) > 0 {
 			return operation.Refuse(operation.CodeChecklist, "item", string(m[0]))
 		}
-		return u.requestReexecution(sh.Reason)
+		return u.requestReexecution(who, sh.Reason)
 	})
 }
 
-func (u *unit) requestReexecution(reason string) error {
+func (u *unit) requestReexecution(who operation.Person, reason string) error {
 	o := u.op
 	if reason == "" {
 		return operation.Refuse(operation.CodeReasonMissing)
-	}
-	if o.Unsettled > 0 || o.Disputed {
-		return operation.Refuse(operation.CodeAttemptsUnsettled)
 	}
 	if len(u.facts.VersionHash) == 0 {
 		return operation.Refuse(operation.CodeContentMissing, "field", "content")
@@ -42,6 +39,9 @@ func (u *unit) requestReexecution(reason string) error {
 	f, err := u.gateFacts()
 	if err != nil {
 		return err
+	}
+	if r := operation.MayRequestReexecution(f, operation.Statement{Who: who, Reviewer: u.reviewer(), Reason: reason}); r != nil {
+		return r
 	}
 	gen := operation.NextGeneration(o.KeyGeneration, f.Protection, f.KeyFirst, o.StoredError, u.now)
 	id := operation.RequestID(newID("req"))

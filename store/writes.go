@@ -22,7 +22,7 @@ type writes struct {
 	runs       []map[string]any
 }
 
-// The parts. ? stands for the JSON records. Each runs only when the guarded update of
+// The parts. ? stands for the JSON record or records. Each runs only when the guarded update of
 // the operation (op) found its row, so that nothing is added to a stale decision.
 var parts = map[string]string{
 	"att": `INSERT INTO attempts (id, operation_id, number, fence, kind, counted, cap, version_id, clearance_id, clearance_kind, destination_version, account, key, key_generation,
@@ -32,9 +32,9 @@ var parts = map[string]string{
 	FROM jsonb_to_recordset(?) AS x(id text, operation_id text, number int, fence bigint, kind text, counted int, cap int, version_id text, clearance_id text, clearance_kind text,
 	destination_version int, account text, key text, key_generation int, protected boolean, worker text, claimed_by text, claimed_at timestamptz, lease_until timestamptz,
 	lease_cap timestamptz, send_by timestamptz, dispatched_at timestamptz, resolved text, resolved_hash text) WHERE EXISTS (SELECT 1 FROM op)`,
-	"fin": `UPDATE attempts a SET outcome = x.outcome, proof = x.proof, permanent = x.permanent, ended_at = x.ended_at, settled = x.settled, settled_at = x.settled_at
-	FROM jsonb_to_recordset(?) AS x(id text, fence bigint, outcome text, proof text, permanent boolean, ended_at timestamptz, settled text, settled_at timestamptz)
-	WHERE a.id = x.id AND a.fence = x.fence AND a.outcome IS NULL AND EXISTS (SELECT 1 FROM op) RETURNING a.id`,
+	"fin": `UPDATE attempts a SET outcome = j->>'outcome', proof = j->>'proof', permanent = CAST(j->>'permanent' AS boolean), ended_at = CAST(j->>'ended_at' AS timestamptz),
+	settled = j->>'settled', settled_at = CAST(j->>'settled_at' AS timestamptz) FROM (SELECT ? AS j) x
+	WHERE a.id = j->>'id' AND a.fence = CAST(j->>'fence' AS bigint) AND a.outcome IS NULL AND EXISTS (SELECT 1 FROM op) RETURNING a.id`,
 	"apr": `INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, round, form_id, decided_at)
 	SELECT id, operation_id, version_id, decode(hash, 'hex'), request_id, decision, user_id, role, reason, round, form_id, decided_at
 	FROM jsonb_to_recordset(?) AS x(id text, operation_id text, version_id text, hash text, request_id text, decision text, user_id text, role text, reason text, round int, form_id text, decided_at timestamptz)
@@ -46,14 +46,13 @@ var parts = map[string]string{
 	"cla": `INSERT INTO clearance_approvals (clearance_id, approval_id) SELECT x.id, a FROM jsonb_to_recordset(?) AS x(id text, approvals text[]) CROSS JOIN unnest(x.approvals) AS a
 	WHERE EXISTS (SELECT 1 FROM op)`,
 	"ref": `INSERT INTO target_references (account, effect_type, reference, operation_id, url, at) SELECT account, effect_type, reference, operation_id, url, at
-	FROM jsonb_to_recordset(?) AS x(account text, effect_type text, reference text, operation_id text, url text, at timestamptz)
-	WHERE EXISTS (SELECT 1 FROM op) AND NOT EXISTS (SELECT 1 FROM target_references t WHERE (t.account, t.effect_type, t.reference, t.operation_id) = (x.account, x.effect_type, x.reference, x.operation_id))`,
+	FROM jsonb_to_recordset(?) AS x(account text, effect_type text, reference text, operation_id text, url text, at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
 	"evi": `INSERT INTO evidence (id, operation_id, attempt_id, kind, result, reference, link, body, given_by, hash, at)
 	SELECT id, operation_id, NULLIF(attempt_id, ''), kind, result, reference, link, body, given_by, decode(hash, 'hex'), at
 	FROM jsonb_to_recordset(?) AS x(id text, operation_id text, attempt_id text, kind text, result text, reference text, link text, body text, given_by text, hash text, at timestamptz)
 	WHERE EXISTS (SELECT 1 FROM op)`,
-	"run": `UPDATE runs r SET rev = r.rev + 1, state = x.state, chain_seq = x.seq, chain_hash = decode(x.head, 'hex')
-	FROM jsonb_to_recordset(?) AS x(id text, state text, seq bigint, head text) WHERE r.id = x.id AND EXISTS (SELECT 1 FROM op)`,
+	"run": `UPDATE runs r SET rev = r.rev + 1, state = j->>'state', chain_seq = CAST(j->>'seq' AS bigint), chain_hash = decode(j->>'head', 'hex') FROM (SELECT ? AS j) x
+	WHERE r.id = j->>'id' AND EXISTS (SELECT 1 FROM op)`,
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
@@ -76,21 +75,36 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 		args = append(args, withoutNUL(js))
 		b.WriteString(",\n" + name + " AS (" + strings.Replace(parts[name], "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
 	}
+	// A row that is changed is found by plain values: a join with records would be
+	// planned as a scan of the whole table.
+	addOne := func(name string, row map[string]any) {
+		var js []byte
+		if err != nil {
+			return
+		}
+		if js, err = json.Marshal(row); err != nil {
+			return
+		}
+		args = append(args, withoutNUL(js))
+		b.WriteString(",\n" + name + strconv.Itoa(len(args)) + " AS (" + strings.Replace(parts[name], "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
+	}
 	add("att", w.attempts)
-	add("fin", w.ends)
+	for _, e := range w.ends {
+		addOne("fin", e)
+		t.WriteString(" - 1 + (SELECT count(*) FROM fin" + strconv.Itoa(len(args)) + ")")
+	}
 	add("apr", w.approvals)
 	add("clr", w.clearances)
 	add("cla", w.clearances)
 	add("ref", w.targets)
 	add("evi", w.evidence)
-	add("run", w.runs)
+	for _, r := range w.runs {
+		addOne("run", r)
+	}
 	add("job", w.jobs)
 	add("ntf", due(w.jobs))
 	if len(due(w.jobs)) > 0 {
 		t.WriteString(" + 0 * (SELECT n FROM ntf)") // a SELECT runs only when it is read
-	}
-	if n := len(w.ends); n > 0 {
-		t.WriteString(" - " + strconv.Itoa(n) + " + (SELECT count(*) FROM fin)")
 	}
 	return b.String(), t.String(), args, err
 }

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/mail"
@@ -24,6 +25,7 @@ type Profile struct {
 	Local       bool   // lifts the guard against private addresses; shown on the page
 	Auth        Auth
 	Limits      Limits
+	PerformedBy string        // JobsPerform, or ClientsPerform: programs that ask the job API for a permit
 	SettleAfter time.Duration // a received request may still take effect this long
 	Retry       operation.RetryPolicy
 	Lease       time.Duration // of an attempt
@@ -37,6 +39,12 @@ type Profile struct {
 
 	base template
 }
+
+// Who performs the effects of a destination. Lookups are always made by our own jobs.
+const (
+	JobsPerform    = "jobs"    // our own background jobs; the default
+	ClientsPerform = "clients" // other engines through the job API; our jobs take none
+)
 
 // Defaults of a profile.
 const (
@@ -117,6 +125,7 @@ type rawProfile struct {
 		Timeout     duration `json:"timeout"`
 		Body        size     `json:"body"`
 	} `json:"limits"`
+	PerformedBy string   `json:"performed_by"`
 	SettleAfter duration `json:"settle_after"`
 	Lease       duration `json:"lease"`
 	LeaseCap    duration `json:"lease_cap"`
@@ -177,7 +186,7 @@ func ParseProfile(file string, src []byte) (*Profile, error) {
 	}
 	pr := &Profile{
 		Destination: raw.Destination, Title: raw.Title, Kind: raw.Kind, Account: raw.Account, Environment: raw.Environment,
-		BaseURL: raw.BaseURL, Local: raw.Local, Auth: raw.Auth.auth(), SettleAfter: time.Duration(raw.SettleAfter),
+		BaseURL: raw.BaseURL, Local: raw.Local, Auth: raw.Auth.auth(), PerformedBy: cmp.Or(raw.PerformedBy, JobsPerform), SettleAfter: time.Duration(raw.SettleAfter),
 		Limits: Limits{
 			Concurrency: orInt(raw.Limits.Concurrency, DefaultConcurrency), Rate: raw.Limits.Rate.perSecond, Burst: raw.Limits.Rate.burst,
 			Timeout: orDuration(raw.Limits.Timeout, DefaultTimeout), Body: int64(orInt(int(raw.Limits.Body), DefaultBody)),

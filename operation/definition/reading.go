@@ -29,6 +29,9 @@ func (a *Action) Reading() string {
 	}
 	s = append(s, a.readLookup()...)
 	s = append(s, a.readProtection()...)
+	if a.profile.PerformedBy == ClientsPerform {
+		say("Other programs perform it: they ask the job API for a permit, act themselves and report.")
+	}
 	if a.profile.SettleAfter > 0 {
 		say("A request that was received may still take effect for %s; until then nobody can state that nothing happened.", words(a.profile.SettleAfter))
 	}
