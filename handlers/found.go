@@ -98,7 +98,7 @@ func protectionView(p *store.OperationPage) views.ProtectionView {
 	}
 	v.Until = pr.Until(v.FirstUsed)
 	v.Expired = !v.FirstUsed.IsZero() && (v.Until.IsZero() || !p.Now.Before(v.Until))
-	if quiet := settleUntil(p); quiet.After(p.Now) {
+	if quiet := settleUntil(p); quiet.After(p.Now) && !p.State.Closed() {
 		v.SettleUntil = quiet
 	}
 	return v

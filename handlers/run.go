@@ -29,7 +29,7 @@ func (s *site) showRun(c echo.Context, status int, id operation.RunID, t typed) 
 	}
 	lang, n := v.Printer().Lang, names{p.People, who}
 	m := views.RunModel{ID: p.ID, Title: p.Label, Flow: views.Link{Label: p.Flow.Title.In(lang), URL: pathFlow(p.Flow.Name)}, FlowVersion: p.FlowVersion,
-		Key: string(p.ID), State: p.State, StartedAt: p.CreatedAt, Owner: n.selector(p.Flow.Owner)}
+		Key: p.Label, State: p.State, StartedAt: p.CreatedAt, Owner: n.selector(p.Flow.Owner)}
 	if m.Title == "" {
 		m.Title = m.Flow.Label
 	}
