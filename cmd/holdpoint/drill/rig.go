@@ -61,7 +61,9 @@ func start(ctx context.Context, o Options) (_ *rig, err error) {
 		return nil, err
 	}
 	r.log = &lockedWriter{w: r.opts.Log}
-	if r.pg, err = pglocal.Start(ctx, pglocal.Config{Volatile: true}); err != nil {
+	// Nothing has to survive the machine. What was committed must survive the killing of
+	// PostgreSQL: so a commit waits until its record has left the process.
+	if r.pg, err = pglocal.Start(ctx, pglocal.Config{Volatile: true, Settings: map[string]string{"synchronous_commit": "on"}}); err != nil {
 		return nil, err
 	}
 	if r.box, err = startBox(ctx, r.opts.Sandbox, r.log); err != nil {

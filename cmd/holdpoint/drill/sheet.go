@@ -13,7 +13,7 @@ type column struct {
 	width int
 }
 
-var columns = []column{{"CASE", 6}, {"WHAT WAS DONE", 46}, {"EFFECTS", 7}, {"ATTEMPTS", 22}, {"EVIDENCE", 20}, {"STATE", 12}, {"NEXT", 10}, {"RESULT", 6}}
+var columns = []column{{"CASE", 6}, {"WHAT WAS DONE", 44}, {"EFFECTS", 7}, {"ATTEMPTS", 22}, {"EVIDENCE", 20}, {"STATE", 16}, {"NEXT", 18}, {"RESULT", 6}}
 
 // WriteSheet writes the report as an aligned table for people.
 func WriteSheet(w io.Writer, r Report) error {
