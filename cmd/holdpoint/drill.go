@@ -22,7 +22,7 @@ type drillCmd struct {
 // Run runs the six acceptance cases beside everything else: on a PostgreSQL, a sandbox,
 // a server and two workers of its own, which it ends and removes, also on Ctrl-C.
 func (c drillCmd) Run() error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	o := drill.Options{Sandbox: c.Sandbox, Log: io.Discard, Progress: func(r drill.Result) {
 		word := "passed"

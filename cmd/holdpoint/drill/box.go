@@ -102,6 +102,18 @@ func (b *box) clearFaults(ctx context.Context, destination string) error {
 	return b.call(ctx, http.MethodDelete, "/_control/faults?"+url.Values{"destination": {destination}}.Encode(), nil, nil)
 }
 
+// calm clears what a case left waiting, so that none disturbs the next.
+func (b *box) calm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for _, d := range []string{"crm", "billing", "mail"} {
+		if err := b.clearFaults(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // retention tells a destination how long its keys protect.
 func (b *box) retention(ctx context.Context, destination, keys string) error {
 	return b.call(ctx, http.MethodPost, "/_control/settings", map[string]any{"destination": destination, "retention": keys}, nil)

@@ -98,7 +98,7 @@ func (r *rig) try(ctx context.Context, c Case) Result {
 	t := &trial{rig: r, ctx: ctx, Result: Result{Case: c.Name, Title: c.Title, Done: []string{}, Operations: []Seen{}, Failures: []string{}}}
 	began := time.Now()
 	err := c.run(t)
-	err = errors.Join(err, r.whole())
+	err = errors.Join(err, r.whole(), r.box.calm(context.WithoutCancel(ctx)))
 	if err != nil {
 		t.Failures = append(t.Failures, err.Error())
 	}
