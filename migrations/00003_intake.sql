@@ -14,6 +14,7 @@ CREATE TABLE events (
     CONSTRAINT events_identity UNIQUE (source, account, topic, event_key)
 );
 CREATE INDEX events_business_key ON events (source, account, topic, business_key) WHERE business_key IS NOT NULL;
+CREATE INDEX events_key ON events (event_key);
 CREATE TABLE event_bodies (
     event_id text COLLATE "C" PRIMARY KEY REFERENCES events,
     body     bytea NOT NULL,          -- the bytes as received
@@ -56,7 +57,6 @@ CREATE TABLE runs (
     CONSTRAINT runs_key UNIQUE (flow, run_key_hash),
     CONSTRAINT runs_flow_version FOREIGN KEY (flow, flow_version) REFERENCES flow_versions (flow, version)
 );
-CREATE INDEX runs_event ON runs (event_id);
 CREATE INDEX runs_time ON runs (created_at DESC, id DESC);
 
 -- Every event that led to a run, also the later ones with the same run key.

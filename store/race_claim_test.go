@@ -114,6 +114,20 @@ func stops(f *storetest.Fixture) map[string]stop {
 			},
 			after: operation.RetryScheduled, codes: []operation.Code{operation.CodePausedOperation, operation.CodeStaleFence},
 		},
+		"PauseFlow": {
+			press: func(r race) func() error {
+				return func() error {
+					_, err := f.Store.PauseFlow(r.t.Context(), f.As("ops"), "newsletter-coupon", "look first")
+					return err
+				}
+			},
+			after: operation.RetryScheduled, codes: []operation.Code{operation.CodePausedFlow, operation.CodeStaleFence},
+			resume: func(r race) {
+				if err := f.Store.ResumeFlow(r.t.Context(), f.As("ops"), "newsletter-coupon", "looked"); err != nil {
+					r.t.Error(err)
+				}
+			},
+		},
 		"PauseDestination": {
 			press: func(r race) func() error {
 				return func() error {

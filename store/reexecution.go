@@ -66,7 +66,7 @@ func (u *unit) caseParties(op operation.ID) ([]operation.UserID, error) {
 		UNION SELECT given_by FROM evidence WHERE operation_id = $1 AND kind = 'statement'
 		UNION SELECT author_id FROM content_versions WHERE operation_id = $1 AND author_kind = 'person'
 		UNION SELECT prompted_by FROM content_versions WHERE operation_id = $1 AND prompted_by IS NOT NULL
-		UNION SELECT submitted_by FROM submissions WHERE operation_id = $1`, string(op))
+		UNION SELECT s.submitted_by FROM submissions s JOIN content_versions v ON v.id = s.version_id WHERE v.operation_id = $1`, string(op))
 	return ids, err
 }
 
