@@ -47,7 +47,7 @@ func redelivered(t *trial) error {
 	if err != nil {
 		return err
 	}
-	t.did("The same event arrives %d times at once, at %d server(s).", parallel, len(t.servers))
+	t.did("The same event arrives %d times at once (servers: %d).", parallel, len(t.servers))
 	accepted := 0
 	for _, rec := range got {
 		if rec.Verdict == string(store.VerdictAccepted) {

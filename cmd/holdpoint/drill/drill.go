@@ -51,7 +51,11 @@ const caseLimit = 40 * time.Second
 func Run(ctx context.Context, o Options) (Report, error) {
 	began := time.Now()
 	r, err := start(ctx, o)
+	if ctx.Err() != nil {
+		err = ctx.Err() // whatever it broke off
+	}
 	if err != nil {
+		r.close()
 		return Report{}, err
 	}
 	defer r.close()

@@ -245,8 +245,12 @@ func (r *rig) whole() error {
 	return nil
 }
 
-// close ends every process and removes every file. It may be called on half a rig.
+// close ends every process and removes every file. It may be called on half a rig, and
+// on none.
 func (r *rig) close() {
+	if r == nil {
+		return
+	}
 	var all sync.WaitGroup
 	for _, w := range r.workers {
 		all.Go(func() { w.stop(4 * time.Second) })
