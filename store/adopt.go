@@ -52,7 +52,7 @@ func (t *tx) adoptionUnit(a Actor, j AdoptedJob) (*unit, int, error) {
 		XID   string    `db:"xid"`
 		Epoch int64     `db:"epoch"`
 	}
-	if err := t.get(&row, `WITH g AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(1752132708) AS ok)
+	if err := t.get(&row, `WITH g AS MATERIALIZED (SELECT `+gateShared+` AS ok)
 		SELECT clock_timestamp() AS now, pg_current_xact_id()::text AS xid, epoch FROM installation, g`); err != nil {
 		return nil, 0, err
 	}

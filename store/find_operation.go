@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"time"
 
 	"holdpoint/operation"
@@ -272,6 +271,3 @@ func (p *OperationPage) fill(u *unit) error {
 	}
 	return nil
 }
-
-// env is how addresses in profiles are read.
-var env = os.LookupEnv

@@ -149,7 +149,7 @@ type loaded struct {
 const lockSQL = lockHead + lockColumns + lockFrom
 
 const lockHead = `WITH l AS MATERIALIZED (
-	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, r.chain_seq AS run_seq, r.chain_hash AS run_hash, pg_advisory_xact_lock_shared(1752132708) AS gate
+	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, r.chain_seq AS run_seq, r.chain_hash AS run_hash, ` + gateShared + ` AS gate
 	FROM runs r JOIN operations o ON o.run_id = r.id WHERE o.id = $1 FOR UPDATE OF r, o)
 SELECT `
 

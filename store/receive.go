@@ -95,7 +95,7 @@ func (s *Store) Receive(ctx context.Context, a Actor, in Received) (Receipt, err
 
 // eventSQL writes the event unless its identity is there; the unique constraint
 // decides, not a look before. It waits for a concurrent writer of the same event.
-const eventSQL = `WITH g AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(1752132708) AS ok),
+const eventSQL = `WITH g AS MATERIALIZED (SELECT ` + gateShared + ` AS ok),
 e AS (INSERT INTO events (id, source, account, topic, event_key, business_key, payload_hash, event_time, received_at)
 	SELECT $1, $2, $3, $4, $5, NULLIF($6, ''), $7, COALESCE($8, clock_timestamp()), clock_timestamp() FROM g
 	ON CONFLICT ON CONSTRAINT events_identity DO NOTHING RETURNING id)

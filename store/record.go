@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -173,71 +172,6 @@ func (u *unit) follow(a operation.After, reason string, links ...string) error {
 	return nil
 }
 
-// takenBy gives the other operation that has this target reference, "" = none.
-func (u *unit) takenBy(ref string) (operation.ID, error) {
-	if ref == "" {
-		return "", nil
-	}
-	if _, known := u.taken[ref]; known {
-		return u.otherThanThis(ref), nil
-	}
-	var op operation.ID
-	err := u.get(&op, `SELECT COALESCE((SELECT operation_id FROM target_references WHERE account = $1 AND effect_type = $2 AND reference = $3), '')`,
-		u.op.Account, u.op.EffectType, ref)
-	if u.taken == nil {
-		u.taken = map[string]operation.ID{}
-	}
-	u.taken[ref] = op
-	return u.otherThanThis(ref), err
-}
-
-// otherThanThis gives who has a reference, unless it is this operation.
-func (u *unit) otherThanThis(ref string) operation.ID {
-	if op := u.taken[ref]; op != u.op.ID {
-		return op
-	}
-	return ""
-}
-
-// confirm closes the operation: the effect exists. Pending requests and claims that
-// were not dispatched are void, the next stage may go.
-func (u *unit) confirm(by, ref, link string, a operation.After, links ...string) error {
-	o := u.op
-	if ref != "" {
-		taken, err := u.takenBy(ref)
-		if err != nil {
-			return err
-		}
-		if taken != "" {
-			return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
-		}
-		if u.taken[ref] == "" {
-			u.w.targets = append(u.w.targets, map[string]any{"account": o.Account, "effect_type": o.EffectType, "reference": ref, "operation_id": o.ID, "url": link, "at": u.now})
-			u.taken[ref] = o.ID
-		}
-	}
-	if o.OpenAttempt != "" {
-		if err := u.endOpenAttempt(); err != nil {
-			return err
-		}
-	}
-	if err := u.endRequest("void"); err != nil {
-		return err
-	}
-	o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Disputed = ref, link, by, false
-	o.RetryAt, o.HoldUntil, o.LookupAt, o.ExpiresAt = nil, nil, timePtr(a.LookupAt), nil
-	if o.EffectType == "mail" || o.EffectType == "email" {
-		o.Delivery = "accepted"
-	}
-	links = append(links, "reference", ref, "by", by)
-	if o.State == operation.Confirmed {
-		u.note(o, "more_evidence", "", links...)
-	} else if err := u.move(o, operation.EvEffect, "", links...); err != nil {
-		return err
-	}
-	return u.stageClosed(o)
-}
-
 // settleUnsettled marks every unknown attempt as settled: by a lookup that found the
 // one effect, or by a person. Facts are kept; only the question is closed.
 func (u *unit) settleUnsettled(how string) error {
@@ -299,66 +233,6 @@ func (u *unit) releaseClaim(reason string) error {
 	}
 	o.RetryAt = &u.now
 	return u.move(o, ev, reason, "attempt", string(att.ID))
-}
-
-// lateReport keeps a report whose fence is stale as evidence. An effect that it proves
-// confirms any open state and reopens one that was closed without effect.
-func (u *unit) lateReport(att attemptRow, r operation.Result) error {
-	body, err := jsonText(r)
-	if err != nil {
-		return err
-	}
-	h := sha256.Sum256([]byte(body))
-	u.addEvidence(att.ID, "late_report", r.Outcome.String(), r.TargetReference, r.TargetURL, body)
-	u.note(u.op, "late_report", r.Proof.Code, "attempt", string(att.ID), "outcome", r.Outcome.String(), "reference", r.TargetReference, "evidence_hash", hexOf(h[:]))
-	if r.Outcome != operation.OutcomeConfirmed {
-		return nil
-	}
-	return u.effectFound("destination", r.TargetReference, r.TargetURL, "attempt", string(att.ID))
-}
-
-// effectFound is evidence of an effect arriving in any state (MODEL §4).
-func (u *unit) effectFound(by, ref, link string, links ...string) error {
-	o := u.op
-	if taken, err := u.takenBy(ref); err != nil || taken != "" {
-		if err == nil {
-			u.note(o, "candidate", "reference belongs to another operation", append(links, "candidate", ref, "other", string(taken))...)
-		}
-		return err
-	}
-	if o.State == operation.Confirmed {
-		if ref != "" && o.TargetReference != "" && ref != o.TargetReference {
-			o.Duplicate, o.Remedy, o.replanned = suspected(o.Duplicate), "duplicate", true
-			u.note(o, "duplicate_suspected", "", append(links, "reference", ref)...)
-		}
-		return nil
-	}
-	evs := operation.EffectFound(o.State)
-	if len(evs) == 1 && evs[0] == operation.EvDispute {
-		o.Disputed, o.CaseRound = true, o.CaseRound+1
-		if err := u.move(o, operation.EvDispute, "evidence of an effect", append(links, "reference", ref)...); err != nil {
-			return err
-		}
-		return u.stageReopened()
-	}
-	// the effect answers the open question of the attempts
-	if err := u.confirm(by, ref, link, operation.After{}, links...); err != nil {
-		return err
-	}
-	return u.settleUnsettled("confirmed")
-}
-
-func suspected(have string) string {
-	if have == "confirmed" {
-		return have
-	}
-	return "suspected"
-}
-
-func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) {
-	h := sha256.Sum256([]byte(body))
-	u.w.evidence = append(u.w.evidence, map[string]any{"id": newID("evi"), "operation_id": u.op.ID, "attempt_id": att, "kind": kind, "result": result, "reference": ref,
-		"link": link, "body": body, "given_by": u.actor.ID, "hash": hexOf(h[:]), "at": u.now})
 }
 
 // endRequest closes the open re-execution request, if there is one.

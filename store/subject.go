@@ -77,7 +77,7 @@ func (t *tx) clock() (time.Time, error) {
 // verb of the gate decides on rights, pauses or definitions that are being changed.
 // The lock comes first and alone, so that whatever is read after it is the newest.
 func (t *tx) alone() (time.Time, error) {
-	if _, err := t.exec(`SELECT pg_advisory_xact_lock(1752132708)`); err != nil {
+	if _, err := t.exec(`SELECT ` + gateExclusive); err != nil {
 		return time.Time{}, err
 	}
 	var row struct {

@@ -78,7 +78,7 @@ func (s *Store) InsertWakes(ctx context.Context, attempts []Due, lookups []opera
 	once := river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByPeriod: rewakeEvery}}
 	var params []river.InsertManyParams
 	for _, d := range attempts {
-		params = append(params, river.InsertManyParams{Args: ExecuteArgs{d.Operation, d.Destination, d.Revision}, InsertOpts: &once})
+		params = append(params, river.InsertManyParams{Args: ExecuteArgs(d), InsertOpts: &once})
 	}
 	for _, id := range lookups {
 		params = append(params, river.InsertManyParams{Args: LookupArgs{Operation: id}, InsertOpts: &once})

@@ -12,9 +12,12 @@ import (
 	"github.com/lib/pq"
 )
 
-// gateLock is the advisory lock that keeps the gate's verbs (shared) apart from
-// changes of rights, pauses and definitions (exclusive).
-const gateLock = 0x686f6c64 // "hold"
+// The gate's advisory lock keeps the gate's verbs (shared) apart from changes of
+// rights, pauses and definitions (exclusive). Its number spells "hold".
+const (
+	gateShared    = "pg_advisory_xact_lock_shared(1752132708)"
+	gateExclusive = "pg_advisory_xact_lock(1752132708)"
+)
 
 // errAgain asks write to run the transaction once more: what it read was replaced
 // while it waited for its locks. Nothing has been written.
