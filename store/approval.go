@@ -47,6 +47,7 @@ type standing struct {
 	User     operation.UserID     `db:"user_id"`
 	Decision operation.Decision   `db:"decision"`
 	Round    int                  `db:"round"`
+	At       time.Time            `db:"decided_at"`
 }
 
 // approvalRow is what stands on the current version.
@@ -66,7 +67,7 @@ const approvalColumns = `, COALESCE(s.policy, '') AS "apr.policy", COALESCE(s.su
 	COALESCE((SELECT created_by FROM api_tokens k WHERE k.id = v.author_id), '') AS "apr.owner",
 	COALESCE((SELECT string_agg(CASE WHEN e.author_kind = 'person' THEN e.author_id ELSE e.prompted_by END, ',') FROM content_versions e
 		WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)), '') AS "apr.editors",
-	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round) ORDER BY a.decided_at, a.id)
+	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round, 'At', a.decided_at) ORDER BY a.decided_at, a.id)
 		FROM approvals a WHERE a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS "apr.stand",
 	1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS "apr.round"`
 
@@ -145,6 +146,11 @@ func (u *unit) decide(d Decided) error {
 	if err != nil {
 		return err
 	}
+	if u.op.State == operation.PendingApproval && lapsed(p, stand, u.now) {
+		// An approval given too long ago counts no more, and its quorum starts anew.
+		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
+		stand, round = nil, round+1
+	}
 	if r := operation.MayDecide(u.op.State, p, who, parties, givenOf(stand), d.Decision); r != nil {
 		return r
 	}
@@ -168,7 +174,7 @@ func (u *unit) decide(d Decided) error {
 	case operation.Withdraw:
 		return u.withdraw(d, links)
 	}
-	stand = append(stand, standing{ID: id, User: who.ID, Decision: operation.Approve, Round: round})
+	stand = append(stand, standing{ID: id, User: who.ID, Decision: operation.Approve, Round: round, At: u.now})
 	if !operation.QuorumReached(p, givenOf(stand)) {
 		u.note(u.op, "approve", d.Reason, links...)
 		return nil
@@ -176,13 +182,31 @@ func (u *unit) decide(d Decided) error {
 	return u.clear(p, stand, d.Reason, links)
 }
 
+// lapsed reports an approval that was given longer ago than the policy lets it hold,
+// while the quorum is not reached.
+func lapsed(p operation.Policy, stand []standing, now time.Time) bool {
+	e := expiry(p, stand)
+	return e != nil && !now.Before(*e)
+}
+
+// expiry is when the first of the approvals ceases to hold; nil = none does.
+func expiry(p operation.Policy, stand []standing) *time.Time {
+	var first time.Time
+	for _, g := range stand {
+		if g.Decision == operation.Approve && (first.IsZero() || g.At.Before(first)) {
+			first = g.At
+		}
+	}
+	if p.Expires <= 0 || first.IsZero() {
+		return nil
+	}
+	return timePtr(first.Add(p.Expires))
+}
+
 // clear writes the clearance, linked to all its approvals, and lets the operation go.
 func (u *unit) clear(p operation.Policy, stand []standing, reason string, links []string) error {
 	id := operation.ClearanceID(newID("clr"))
-	var expires *time.Time
-	if p.Expires > 0 {
-		expires = timePtr(u.now.Add(p.Expires))
-	}
+	expires := expiry(p, stand)
 	policy, err := jsonText(p)
 	if err != nil {
 		return err

@@ -53,6 +53,12 @@ func (h *house) wake(ctx context.Context, perSecond float64, d time.Duration, lo
 		return Wake{}, err
 	}
 	defer func() { _ = w.Stop(context.WithoutCancel(ctx)) }()
+	if err := h.firstWake(ctx, func() int { mu.Lock(); defer mu.Unlock(); return len(lat) }, func(id operation.ID) { mu.Lock(); approved[id] = time.Now(); mu.Unlock() }); err != nil {
+		return Wake{}, err
+	}
+	mu.Lock()
+	lat = nil
+	mu.Unlock()
 	tick := time.NewTicker(time.Duration(float64(time.Second) / perSecond))
 	defer tick.Stop()
 	count := 0
@@ -89,6 +95,25 @@ func (h *house) wake(ctx context.Context, perSecond float64, d time.Duration, lo
 	}
 	fmt.Fprintf(log, "wake: %d approvals\n", count)
 	return Wake{PerSecond: perSecond, Count: count, P50: quantile(lat, 0.50), P99: quantile(lat, 0.99)}, nil
+}
+
+// firstWake waits until the workers listen: one approval has led to a request. The
+// moments in which a process starts are not what wake measures.
+func (h *house) firstWake(ctx context.Context, arrived func() int, note func(operation.ID)) error {
+	v, err := h.intake(ctx)
+	if err != nil {
+		return err
+	}
+	note(v.Operation)
+	if err := h.approve(ctx, v); err != nil {
+		return err
+	}
+	for end := time.Now().Add(20 * time.Second); arrived() == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			return fmt.Errorf("wake: the first approval led to no request")
+		}
+	}
+	return nil
 }
 
 // residentMB reads this process's resident memory in MB; 0 where /proc is missing.
