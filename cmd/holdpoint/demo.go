@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,8 +103,8 @@ func demoAccounts(ctx context.Context, st *store.Store) error {
 
 // welcome sends the first event through the front door, so that the inbox is not empty,
 // and says where everything is.
-func welcome(ctx context.Context, url string, door http.Handler, log *slog.Logger) {
-	if err := demoEvent(ctx, door); err != nil {
+func welcome(ctx context.Context, url string, door http.Handler, st *store.Store, log *slog.Logger) {
+	if err := errors.Join(demoEvent(ctx, door), demoWork(ctx, st)); err != nil {
 		log.Error("demo event", "error", err)
 	}
 	fmt.Printf("\nHoldpoint  %s\nSandbox    http://%s   (inject faults, see what really happened)\n\nSign in with the password %s as\n", url, sandboxAddr(), demoPassword)
@@ -139,6 +140,29 @@ func demoEvent(ctx context.Context, door http.Handler) error {
 		return fmt.Errorf("the first event was answered %d", w.status)
 	}
 	return nil
+}
+
+// demoWork starts one run of each of the other flows, so that every kind of recovery can
+// be seen. The keys are fixed: repeated at the next start, they start nothing anew.
+func demoWork(ctx context.Context, st *store.Store) error {
+	var all error
+	for _, e := range []struct {
+		topic string
+		data  map[string]any
+	}{
+		{"note.requested", map[string]any{"topic": "Flowers for the spring opening"}},
+		{"goodwill.requested", map[string]any{"customer": "cus_C1042", "email": "anna@customer.test", "amount": 4800, "currency": "eur", "reason": "damaged teapot"}},
+		{"newsletter.coupon", map[string]any{"code": "SPRING-10", "percent_off": 10, "name": "Spring letter"}},
+	} {
+		body, err := json.Marshal(e.data)
+		if err != nil {
+			return err
+		}
+		_, err = st.Receive(ctx, store.System("command"), store.Received{Source: "api", Account: "demo", Topic: e.topic, EventKey: "demo-first-" + e.topic,
+			DeliveryKey: "demo-first-" + e.topic, Body: body, Data: e.data, Status: http.StatusAccepted})
+		all = errors.Join(all, err)
+	}
+	return all
 }
 
 // answer keeps the status of a request that is served in process.

@@ -150,7 +150,7 @@ func (c *serveCmd) serve(ctx context.Context, stop func(), s *Settings, r server
 	go func() { ended <- c.accept(h, r.listener) }()
 	r.log.Info("listening", "address", r.listener.Addr().String(), "url", s.PublicURL, "metrics", metrics.addr)
 	if c.Demo {
-		welcome(ctx, s.PublicURL, e, r.log)
+		welcome(ctx, s.PublicURL, e, r.store, r.log)
 	}
 
 	var failed error
