@@ -27,6 +27,9 @@ type DeliveryRow struct {
 	ReceivedAt   time.Time            `db:"received_at"`
 	Run          operation.RunID      `db:"run_id"`
 	Flow         string               `db:"flow"`
+	// Held is set on held deliveries, Decided once a person has decided about their event.
+	Held    *HeldEvent    `db:"-"`
+	Decided *HeldDecision `db:"-"`
 }
 
 const deliveryColumns = `d.id, d.source, d.delivery_key, d.subscription, COALESCE(d.event_id, '') AS event_id, COALESCE(e.event_key, '') AS event_key, COALESCE(e.topic, '') AS topic,
@@ -106,6 +109,9 @@ func (s *Store) ListDeliveries(ctx context.Context, viewer Actor, f DeliveryFilt
 	if err != nil {
 		return nil, err
 	}
+	if err := s.heldRows(ctx, v, out.Rows); err != nil {
+		return nil, err
+	}
 	out.page(v, limit, c, paged)
 	return out, nil
 }
@@ -130,7 +136,7 @@ func (l *DeliveryList) page(v Viewer, limit int, c cursor, paged bool) {
 	}
 	kept := l.Rows[:0]
 	for _, r := range l.Rows {
-		if r.Flow == "" && len(v.Flows[""]) > 0 || r.Flow != "" && v.Sees(r.Flow, "") {
+		if r.seenBy(v) {
 			kept = append(kept, r)
 		}
 	}

@@ -2,10 +2,9 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sort"
 	"time"
-
-	"holdpoint/operation"
 
 	"github.com/lib/pq"
 )
@@ -13,8 +12,9 @@ import (
 // Inbox is what waits for one person.
 type Inbox struct {
 	Now       time.Time
-	Rows      []InboxRow // overdue first, then by due time
-	Unknown   int        // more outcomes are unknown but still being looked up
+	Rows      []InboxRow  // overdue first, then by due time
+	Held      []HeldEvent // possible duplicates to decide, oldest first
+	Unknown   int         // more outcomes are unknown but still being looked up
 	NextCheck time.Time
 	Others    int  // operations that wait for other people
 	Cut       bool // there are more rows than were read
@@ -49,31 +49,19 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 		}
 		var rows []struct {
 			opRow
-			Given    int  `db:"given"`
-			Required int  `db:"required"`
-			Mine     bool `db:"mine"`
-			Party    bool `db:"party"`
+			Given    int `db:"given"`
+			Required int `db:"required"`
 		}
 		roles, flows := v.rolePairs()
 		if err := t.list(&rows, `SELECT `+opColumns+`,
 			COALESCE((SELECT count(DISTINCT a.user_id) FROM approvals a WHERE a.version_id = o.version_id AND a.decision = 'approve' AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END), 0) AS given,
-			COALESCE((SELECT (s.policy::json->>'required')::int FROM submissions s WHERE s.version_id = o.version_id), 0) AS required,
-			EXISTS (SELECT 1 FROM approvals a WHERE a.version_id = o.version_id AND a.user_id = $3 AND a.decision = 'approve' AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END) AND o.state IN ('pending_approval', 'reexecution_requested') AS mine,
-			o.state = 'reexecution_requested' AND EXISTS (SELECT 1 FROM reexecution_requests q WHERE q.operation_id = o.id AND q.requested_by = $3)
-			OR o.state = 'pending_approval' AND EXISTS (SELECT 1 FROM content_versions cv WHERE cv.operation_id = o.id AND (cv.author_id = $3 OR cv.prompted_by = $3))
-				AND COALESCE((SELECT (s.policy::json->>'separate_author')::boolean FROM submissions s WHERE s.version_id = o.version_id), false) AS party
-			FROM operations o JOIN unnest($1::text[], $2::text[]) AS r(role, flow) ON o.next_role = r.role AND (r.flow = '' OR r.flow = o.flow)
-			WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3)
-			ORDER BY o.next_at, o.id LIMIT 201`, pq.Array(roles), pq.Array(flows), viewer.ID); err != nil {
+			COALESCE((SELECT (s.policy::json->>'required')::int FROM submissions s WHERE s.version_id = o.version_id), 0) AS required`+
+			inboxFrom+` ORDER BY o.next_at, o.id LIMIT 201`, pq.Array(roles), pq.Array(flows), viewer.ID); err != nil {
 			return err
 		}
 		in.Cut = len(rows) > inboxLimit
-		seen, names := map[operation.ID]bool{}, s.titler(ctx, t.Tx)
-		for _, r := range rows {
-			if r.Party || r.Mine || seen[r.ID] || len(in.Rows) == inboxLimit {
-				continue
-			}
-			seen[r.ID] = true
+		names := s.titler(ctx, t.Tx)
+		for _, r := range rows[:min(len(rows), inboxLimit)] {
 			row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Given: r.Given, Required: r.Required}
 			row.Late = row.Overdue(in.Now)
 			if err := names.fill(&row); err != nil {
@@ -81,16 +69,62 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 			}
 			in.Rows = append(in.Rows, row)
 		}
+		var err error
+		if in.Held, err = t.waitingHeld(v); err != nil {
+			return err
+		}
+		in.Held = in.Held[:min(len(in.Held), inboxLimit)]
 		return t.inboxRest(in, v)
 	})
 	sort.SliceStable(in.Rows, func(i, j int) bool { return in.Rows[i].Late && !in.Rows[j].Late })
 	return in, err
 }
 
+// inboxFrom finds the operations that wait for a person: $1 their roles, $2 the flow of
+// each (” = every flow), $3 the person. Left out is what they have approved already,
+// their own request for a re-execution, and their own content where others must approve.
+const inboxFrom = ` FROM operations o JOIN unnest($1::text[], $2::text[]) AS r(role, flow) ON o.next_role = r.role AND (r.flow = '' OR r.flow = o.flow)
+	WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3)
+	AND NOT (o.state IN ('pending_approval', 'reexecution_requested') AND EXISTS (SELECT 1 FROM approvals a WHERE a.version_id = o.version_id AND a.user_id = $3 AND a.decision = 'approve'
+		AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END))
+	AND NOT (o.state = 'reexecution_requested' AND EXISTS (SELECT 1 FROM reexecution_requests q WHERE q.operation_id = o.id AND q.requested_by = $3))
+	AND NOT (o.state = 'pending_approval' AND EXISTS (SELECT 1 FROM content_versions cv WHERE cv.operation_id = o.id AND (cv.author_id = $3 OR cv.prompted_by = $3))
+		AND COALESCE((SELECT (s.policy::json->>'separate_author')::boolean FROM submissions s WHERE s.version_id = o.version_id), false))`
+
+// CountLimit is how far CountInbox counts: one more than pages show as a number.
+const CountLimit = 100
+
+// CountInbox counts the decisions that ListInbox lists for this person, up to
+// CountLimit. It reads no operation's row.
+func (s *Store) CountInbox(ctx context.Context, viewer Actor) (int, error) {
+	v, err := s.FindViewer(ctx, viewer)
+	if err != nil || !v.Active {
+		return 0, err
+	}
+	var row struct {
+		N    int  `db:"n"`
+		Held bool `db:"held"`
+	}
+	roles, flows := v.rolePairs()
+	err = s.snapshot(ctx, func(t *tx) error {
+		if err := t.get(&row, `SELECT (SELECT count(*) FROM (SELECT 1`+inboxFrom+` LIMIT $4) x) AS n, EXISTS (SELECT 1 FROM held_events h WHERE h.open) AS held`,
+			pq.Array(roles), pq.Array(flows), viewer.ID, CountLimit); err != nil || !row.Held {
+			return err
+		}
+		held, err := t.waitingHeld(v)
+		row.N += len(held)
+		return err
+	})
+	return min(row.N, CountLimit), err
+}
+
+// rolePairs gives the viewer's roles with the flow of each. No operation fits two pairs.
 func (v Viewer) rolePairs() (roles, flows []string) {
 	for flow, rs := range v.Flows {
 		for _, r := range rs {
-			roles, flows = append(roles, string(r)), append(flows, flow)
+			if flow == "" || !slices.Contains(v.Flows[""], r) {
+				roles, flows = append(roles, string(r)), append(flows, flow)
+			}
 		}
 	}
 	return roles, flows

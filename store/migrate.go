@@ -67,7 +67,7 @@ func Migrate(ctx context.Context, ownerURL, appRole string) error {
 
 // appendOnly lists the tables that the application role may only read and add to.
 var appendOnly = []string{"history", "evidence", "approvals", "clearances", "clearance_approvals", "content_versions", "submissions",
-	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries"}
+	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions"}
 
 func grants(role string) []string {
 	out := []string{
@@ -75,7 +75,7 @@ func grants(role string) []string {
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + role,
 		"REVOKE INSERT, UPDATE, DELETE ON goose_db_version FROM " + role,
-		"REVOKE DELETE ON operations, attempts, runs, users, installation FROM " + role,
+		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)

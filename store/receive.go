@@ -18,7 +18,7 @@ type Received struct {
 	EventKey               string // never empty
 	DeliveryKey            string
 	Subscription           string
-	BusinessKey            string // "" = none; a second key that must not come twice
+	BusinessKey            string // "" = none; a second key that must not come twice. Not used with Flow
 	Handle                 string // of a Shopify Flow action
 	ActionRunID            string
 	EventTime              time.Time // zero = now
@@ -104,6 +104,15 @@ SELECT (SELECT count(*) FROM e) AS inserted, clock_timestamp() AS now, pg_curren
 FROM installation i`
 
 func (t *tx) receive(a Actor, in Received, hash [32]byte, out *Receipt) error {
+	if in.Flow != "" {
+		in.BusinessKey = "" // the caller's own run key decides
+	}
+	if in.BusinessKey != "" {
+		// two events with one business key that come at once see each other
+		if _, err := t.exec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 1752132708))`, in.Source+"\n"+in.Account+"\n"+in.Topic+"\n"+in.BusinessKey); err != nil {
+			return err
+		}
+	}
 	var ev struct {
 		Inserted int       `db:"inserted"`
 		Now      time.Time `db:"now"`
@@ -139,16 +148,20 @@ func (t *tx) receive(a Actor, in Received, hash [32]byte, out *Receipt) error {
 			return err
 		}
 	}
+	hold := ev.Twin != nil && b.newEvent
 	switch {
-	case out.Verdict == VerdictConflict || out.Verdict == VerdictHeld || known:
-	case ev.Twin != nil && b.newEvent:
+	case out.Verdict == VerdictConflict || out.Verdict == VerdictHeld || b.discarded || known:
+	case hold:
 		out.Verdict, out.Reason = VerdictHeld, "business key of event "+*ev.Twin
 	default:
 		if err := b.runs(out); err != nil {
 			return err
 		}
 	}
-	return b.store(out)
+	if err := b.store(out); err != nil || !hold {
+		return err
+	}
+	return b.hold(operation.EventID(*ev.Twin), out.Delivery)
 }
 
 // repeated reads the event that is there already and compares the payload.
@@ -158,9 +171,10 @@ func (b *runBuilder) repeated(hash [32]byte, out *Receipt) (string, error) {
 		Hash []byte    `db:"payload_hash"`
 		Time time.Time `db:"event_time"`
 		Held bool      `db:"held"`
+		Gone bool      `db:"discarded"`
 	}
-	err := b.get(&have, `SELECT id, payload_hash, event_time,
-		EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND d.verdict = 'held') AND NOT EXISTS (SELECT 1 FROM event_runs x WHERE x.event_id = e.id) AS held
+	err := b.get(&have, `SELECT id, payload_hash, event_time, EXISTS (SELECT 1 FROM held_events h WHERE h.event_id = e.id AND h.open) AS held,
+		EXISTS (SELECT 1 FROM held_decisions d WHERE d.event_id = e.id AND d.decision = 'discard') AS discarded
 		FROM events e WHERE source = $1 AND account = $2 AND topic = $3 AND event_key = $4`,
 		b.in.Source, b.in.Account, b.in.Topic, b.in.EventKey)
 	if err != nil {
@@ -172,6 +186,8 @@ func (b *runBuilder) repeated(hash [32]byte, out *Receipt) (string, error) {
 		out.Verdict, out.Reason = VerdictConflict, "same identity, other payload"
 	} else if have.Held {
 		out.Verdict, out.Reason = VerdictHeld, "still held"
+	} else if have.Gone {
+		b.discarded, out.Reason = true, "a person decided: a duplicate"
 	}
 	return have.ID, nil
 }

@@ -23,9 +23,11 @@ type runBuilder struct {
 	event    operation.EventID
 	delivery operation.DeliveryID
 	newEvent bool
-	defs     current
-	rows     buildRows
-	entries  []operation.Entry
+	// discarded: a person decided that this event is a duplicate
+	discarded bool
+	defs      current
+	rows      buildRows
+	entries   []operation.Entry
 }
 
 // buildRows are the rows to write, as JSON records.
@@ -61,8 +63,13 @@ func (b *runBuilder) triggers(f *definition.Flow) bool {
 	if b.in.Flow != "" {
 		return f.Name == b.in.Flow
 	}
+	return triggeredBy(f, b.in.Source, b.in.Topic, b.in.Handle)
+}
+
+// triggeredBy reports whether an event of this source, topic and handle starts the flow.
+func triggeredBy(f *definition.Flow, source, topic, handle string) bool {
 	t := f.Trigger
-	return t.Source == b.in.Source && (t.Handle == "" || t.Handle == b.in.Handle) && (t.Topic == "" || t.Topic == b.in.Topic)
+	return t.Source == source && (t.Handle == "" || t.Handle == handle) && (t.Topic == "" || t.Topic == topic)
 }
 
 func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Receipt) error {

@@ -8,7 +8,7 @@ import (
 
 // storeSQL writes everything that one delivery brought. A run whose key is there
 // already is left as it is, and so are its operations: later redeliveries only add
-// their delivery and the link between event and run.
+// their delivery and the link between event and run. A released event brings no delivery.
 const storeSQL = `WITH
 eb AS (INSERT INTO event_bodies (event_id, body, data) SELECT $2, $3, $4 WHERE $5),
 r AS (INSERT INTO runs (id, flow, flow_version, run_key_hash, label, event_id, state, inputs, created_at)
@@ -30,7 +30,7 @@ v AS (INSERT INTO content_versions (id, operation_id, number, author_kind, autho
 vb AS (INSERT INTO version_bodies (version_id, content, request, salt) SELECT id, content, request, decode(salt, 'hex') FROM vj),
 su AS (INSERT INTO submissions (version_id, operation_id, submitted_by, policy, submitted_at) SELECT id, op, ai, policy, $6 FROM vj WHERE policy <> ''),
 d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, verdict, reason, status, body_hash, body, headers, skew_ms, received_at)
-	VALUES ($10, $11, $12, $13, $2, $14, $15, $16, $17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6)),
+	SELECT $10, $11, $12, $13, $2, $14, $15, $16, $17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6 WHERE $10 <> ''),
 h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` JOIN o ON o.id = h.si)
 SELECT COALESCE((SELECT string_agg(id, ',') FROM r), '')`
 
