@@ -30,7 +30,7 @@ func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
 	if a.Kind != operation.ActorPerson {
 		return operation.Refuse(operation.CodeNotEntitled)
 	}
-	return s.changeBy(ctx, a, decideSQL, func(u *unit) error {
+	err := s.changeBy(ctx, a, decideSQL, func(u *unit) error {
 		if u.read.Seen { // double click, Back, reload: the same calm answer
 			return errDone
 		}
@@ -39,6 +39,8 @@ func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
 		}
 		return u.decide(d)
 	}, string(d.Operation), a.ID, d.FormID)
+	s.noteRefused(ctx, a, d.Operation, err)
+	return err
 }
 
 // standing is a decision that stands on the current version in the current round.

@@ -20,7 +20,7 @@ type Shown struct {
 // personVerb runs a person's decision about one operation. The person and their roles
 // are read inside the transaction.
 func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit, operation.Person) error) error {
-	return s.change(ctx, a, sh.Operation, func(u *unit) error {
+	err := s.change(ctx, a, sh.Operation, func(u *unit) error {
 		if sh.FormID == "" {
 			return operation.Refuse(operation.CodeStaleRevision)
 		}
@@ -43,6 +43,8 @@ func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit
 		}
 		return u.rememberForm(sh.FormID)
 	})
+	s.noteRefused(ctx, a, sh.Operation, err)
+	return err
 }
 
 func (u *unit) formSeen(form string) (bool, error) {
