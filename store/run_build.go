@@ -213,7 +213,7 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 
 // titleOf is the one line by which people recognise an operation in a list.
 func titleOf(content map[string]any) string {
-	for _, k := range []string{"subject", "title", "name", "description", "note", "text", "code"} {
+	for _, k := range []string{"subject", "title", "name", "topic", "description", "note", "text", "code"} {
 		if s, ok := content[k].(string); ok && s != "" {
 			return shown(s, 500)
 		}
