@@ -128,8 +128,10 @@ func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
 	if len(v.destinations) > 0 {
 		add("o.destination = ANY(?)", pq.Array(v.destinations))
 	}
-	if f.State != "" {
-		add("o.state = ?", string(f.State))
+	if f.State.Valid() {
+		// A literal, not a parameter: plans are generic, and a partial index is only used
+		// for a state that the plan knows.
+		where = append(where, "o.state = '"+string(f.State)+"'")
 	}
 	if f.Open {
 		where = append(where, "o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed')")
