@@ -46,6 +46,8 @@ const expiryEvery = 10
 func (w *Worker) sweepExpired(ctx context.Context) {
 	n, err := w.store.SweepExpired(ctx, store.System("job"))
 	w.swept("approval", n, err)
+	n, err = w.store.SweepSilence(ctx, store.System("job"))
+	w.swept("silence", n, err)
 	n, err = w.store.SweepStuck(ctx, store.System("job"))
 	w.swept("stuck", n, err)
 }

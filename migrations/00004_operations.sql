@@ -94,6 +94,7 @@ CREATE TABLE operations (
     duplicate      text NOT NULL DEFAULT '' CONSTRAINT operations_duplicate CHECK (duplicate IN ('', 'suspected', 'confirmed')),
     delivery       text NOT NULL DEFAULT '' CONSTRAINT operations_delivery CHECK (delivery IN ('', 'accepted', 'delivered', 'bounced', 'complained')),
     remedy         text NOT NULL DEFAULT '',
+    deliver_by     timestamptz,                     -- news of an accepted mail is due by then
     chain_seq      bigint NOT NULL DEFAULT 0,
     chain_hash     bytea NOT NULL DEFAULT decode(repeat('00', 32), 'hex'),
     created_at     timestamptz NOT NULL,
@@ -112,6 +113,7 @@ CREATE INDEX operations_open_state ON operations (state, id) INCLUDE (flow, dest
 CREATE INDEX operations_due ON operations (next_at) WHERE next_system;
 CREATE INDEX operations_lookup_due ON operations (lookup_at) WHERE lookup_at IS NOT NULL;
 CREATE INDEX operations_expiry ON operations (expires_at) WHERE expires_at IS NOT NULL AND state IN ('waiting', 'ready', 'retry_scheduled', 'unknown', 'pending_approval');
+CREATE INDEX operations_deliver_by ON operations (deliver_by) WHERE deliver_by IS NOT NULL;
 CREATE INDEX operations_newest ON operations (created_at DESC, id DESC);
 CREATE INDEX operations_target ON operations (target_reference) WHERE target_reference IS NOT NULL;
 

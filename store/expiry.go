@@ -32,6 +32,28 @@ func (s *Store) SweepExpired(ctx context.Context, a Actor) (int, error) {
 	})
 }
 
+// remedySilence is the owner's open work on a mail that was accepted and then not
+// heard of again. Accepted is not delivered (FC-40).
+const remedySilence = "silence"
+
+// SweepSilence gives the owner what was accepted and not delivered in time. It returns
+// how many it moved.
+func (s *Store) SweepSilence(ctx context.Context, a Actor) (int, error) {
+	return s.sweep(ctx, a, `SELECT id FROM operations WHERE deliver_by <= clock_timestamp() ORDER BY deliver_by LIMIT 500`, func(u *unit) error {
+		o := u.op
+		if o.DeliverBy == nil || u.now.Before(*o.DeliverBy) {
+			return errDone
+		}
+		o.DeliverBy, o.replanned = nil, true
+		if o.State != operation.Confirmed || o.Remedy != "" {
+			return nil
+		}
+		o.Remedy = remedySilence
+		u.note(o, remedySilence, "")
+		return nil
+	})
+}
+
 // SweepStuck repairs what no transaction should leave behind: an unknown operation
 // without a planned step asks a person; a waiting one whose earlier stages are
 // satisfied goes on. It returns how many it moved, which should be none.

@@ -174,7 +174,10 @@ func (u *unit) deliveryNews(kind string) error {
 	if deliveryRank[kind] <= deliveryRank[o.Delivery] {
 		return nil
 	}
-	o.Delivery = kind
+	o.Delivery, o.DeliverBy = kind, nil
+	if o.Remedy == remedySilence {
+		o.Remedy = "" // the news has come after all
+	}
 	if kind == "bounced" || kind == "complained" {
 		o.Remedy = kind
 	}

@@ -72,6 +72,7 @@ type opRow struct {
 	Duplicate       string                `db:"duplicate"`
 	Delivery        string                `db:"delivery"`
 	Remedy          string                `db:"remedy"`
+	DeliverBy       *time.Time            `db:"deliver_by"`
 	ChainSeq        int64                 `db:"chain_seq"`
 	ChainHash       []byte                `db:"chain_hash"`
 	CreatedAt       time.Time             `db:"created_at"`
@@ -93,7 +94,7 @@ const opColumns = `o.id, o.run_id, o.flow, o.flow_version, o.stage, o.stage_no, 
 	COALESCE(o.last_lookup, '') AS last_lookup, o.last_lookup_at, COALESCE(o.request_id, '') AS request_id, o.case_round,
 	o.next_kind, o.next_role, COALESCE(o.next_user, '') AS next_user, o.next_system, o.next_at, o.next_since, o.hold_until, o.expires_at,
 	o.paused, COALESCE(o.target_reference, '') AS target_reference, COALESCE(o.target_url, '') AS target_url,
-	COALESCE(o.confirmed_by, '') AS confirmed_by, o.duplicate, o.delivery, o.remedy, o.chain_seq, o.chain_hash, o.created_at, o.updated_at`
+	COALESCE(o.confirmed_by, '') AS confirmed_by, o.duplicate, o.delivery, o.remedy, o.deliver_by, o.chain_seq, o.chain_hash, o.created_at, o.updated_at`
 
 // unit is one decision in progress: the locked operation, what was read with it, and
 // the entries to write. now is the database's clock, read after the locks were held.

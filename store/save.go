@@ -19,7 +19,7 @@ const saveSQL = `WITH op AS (UPDATE operations SET revision = revision + 1, stat
 	hold_until = $31, expires_at = $32, paused = $33, target_reference = NULLIF($34, ''), target_url = NULLIF($35, ''),
 	confirmed_by = NULLIF($36, ''), duplicate = $37, delivery = $38, remedy = $39, chain_seq = $40, chain_hash = $41, updated_at = $42,
 	title = $43, account = $44, environment = $45,
-	key_answered = $47, last_send = $48, stated = $49, disputed = $50, stopped = $51, last_dispatch = $52
+	key_answered = $47, last_send = $48, stated = $49, disputed = $50, stopped = $51, last_dispatch = $52, deliver_by = $53
 	WHERE id = $2 AND revision = $3 AND (SELECT epoch FROM installation) = $46 RETURNING id)`
 
 // saveTail adds the history; parts of writes may stand between. The result is 1 when
@@ -66,7 +66,7 @@ func (u *unit) changedSiblings() []*opRow {
 }
 
 // saveParams is how many parameters saveSQL has; those of the parts follow.
-const saveParams = 52
+const saveParams = 53
 
 func (u *unit) saveRow(o *opRow, entries string, w writes) error {
 	ctes, tail, more, err := w.statement(saveParams + 1)
@@ -78,7 +78,7 @@ func (u *unit) saveRow(o *opRow, entries string, w writes) error {
 		o.KeyFirst, o.StoredError, o.RetryAt, o.LookupAt, o.Misses, o.LastLookup, o.LastLookupAt, string(o.RequestID), o.CaseRound,
 		o.NextKind, string(o.NextRole), string(o.NextUser), o.NextSystem, o.NextAt, o.NextSince, o.HoldUntil, o.ExpiresAt, o.Paused,
 		o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Duplicate, o.Delivery, o.Remedy, o.ChainSeq, o.ChainHash, o.UpdatedAt,
-		o.Title, o.Account, o.Environment, u.facts.Epoch, o.KeyAnswered, o.LastSend, o.Stated, o.Disputed, o.Stopped, o.LastDispatch}
+		o.Title, o.Account, o.Environment, u.facts.Epoch, o.KeyAnswered, o.LastSend, o.Stated, o.Disputed, o.Stopped, o.LastDispatch, o.DeliverBy}
 	var n int
 	err = u.get(&n, saveSQL+ctes+saveTail+tail, append(args, more...)...)
 	if violates(err, "target_references_key") {

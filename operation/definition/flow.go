@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -56,6 +57,10 @@ const (
 // DefaultAttempts is the attempt limit of a stage that names none.
 const DefaultAttempts = 5
 
+// DefaultDelivery is how long an accepted mail may stay without news where a flow does
+// not say.
+const DefaultDelivery = 48 * time.Hour
+
 // Reexecution says who decides on one more attempt after an unknown outcome.
 type Reexecution struct {
 	Approvers operation.Selector
@@ -87,6 +92,9 @@ type Stage struct {
 	Approval    operation.Policy
 	MaxAttempts int
 	SatisfiedBy string // SatisfiedConfirmed, SatisfiedAccepted or SatisfiedDelivered
+	// DeliveredWithin is how long an accepted mail may stay without news of its delivery
+	// before its silence becomes the owner's work; only where delivery satisfies.
+	DeliveredWithin time.Duration
 
 	tree draftTree
 }
@@ -154,7 +162,8 @@ type rawStage struct {
 	Attempts    struct {
 		Max int `json:"max"`
 	} `json:"attempts"`
-	SatisfiedBy string `json:"satisfied_by"`
+	SatisfiedBy     string   `json:"satisfied_by"`
+	DeliveredWithin duration `json:"delivered_within"`
 }
 
 type rawApproval struct {
@@ -234,6 +243,9 @@ func (s rawStage) stage(f *Flow, path string, p *problems) Stage {
 	}
 	if st.MaxAttempts == 0 {
 		st.MaxAttempts = DefaultAttempts
+	}
+	if st.SatisfiedBy == SatisfiedDelivered {
+		st.DeliveredWithin = cmp.Or(time.Duration(s.DeliveredWithin), DefaultDelivery)
 	}
 	if st.Approval.Due == 0 {
 		st.Approval.Due = f.Due.Approve
