@@ -86,7 +86,7 @@ func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (
 			return err
 		}
 		p.ChainOK = chainBreak(p.History) == 0 && headFits(p.History, row.Seq, row.Hash)
-		return p.readEvents(t)
+		return p.readEvents(t, v)
 	})
 	return p, err
 }
@@ -117,11 +117,23 @@ func (p *RunPage) readOperations(t *tx) error {
 	return t.names(ids, p.People)
 }
 
-func (p *RunPage) readEvents(t *tx) error {
+func (p *RunPage) readEvents(t *tx, v Viewer) error {
 	if err := t.list(&p.Events, `SELECT e.id, e.source, e.account, e.topic, e.event_key, e.event_time, e.received_at FROM event_runs x JOIN events e ON e.id = x.event_id
 		WHERE x.run_id = $1 ORDER BY e.received_at`, string(p.ID)); err != nil {
 		return err
 	}
-	return t.list(&p.Deliveries, `SELECT `+deliveryColumns+` FROM event_runs x JOIN deliveries d ON d.event_id = x.event_id LEFT JOIN events e ON e.id = d.event_id
-		WHERE x.run_id = $1 ORDER BY d.received_at`, string(p.ID))
+	if err := t.list(&p.Deliveries, `SELECT `+deliveryColumns+` FROM event_runs x JOIN deliveries d ON d.event_id = x.event_id LEFT JOIN events e ON e.id = d.event_id
+		WHERE x.run_id = $1 ORDER BY d.received_at`, string(p.ID)); err != nil {
+		return err
+	}
+	if err := t.fillHeld(v, p.Deliveries); err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, d := range p.Deliveries {
+		if d.Decided != nil {
+			ids[string(d.Decided.By)] = true
+		}
+	}
+	return t.names(ids, p.People)
 }

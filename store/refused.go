@@ -47,7 +47,7 @@ func (t *tx) enterRefused(a Actor, id operation.ID, code operation.Code) error {
 		All  int `db:"n"`
 	}
 	err = t.get(&n, `SELECT count(*) AS n, count(*) FILTER (WHERE links::json->>'operation' = $4 AND links::json->>'code' = $5) AS same
-		FROM history WHERE subject_kind = 'user' AND subject_id = $1 AND seq > $2 AND action = 'refused' AND at > $3`,
+		FROM history WHERE subject_kind = 'user' AND subject_id = $1 AND seq > $2 AND action = 'decision_refused' AND at > $3`,
 		a.ID, seq-2*refusedPerMinute, now.Add(-time.Minute), string(id), string(code))
 	if err != nil {
 		return err
@@ -55,5 +55,5 @@ func (t *tx) enterRefused(a Actor, id operation.ID, code operation.Code) error {
 	if n.Same > 0 || n.All >= refusedPerMinute {
 		return errDone
 	}
-	return t.enter(a, now, operation.SubjectUser, a.ID, "refused", "", "operation", string(id), "code", string(code))
+	return t.enter(a, now, operation.SubjectUser, a.ID, "decision_refused", "", "operation", string(id), "code", string(code))
 }

@@ -38,7 +38,7 @@ func TestFieldCase45_RefusedAttemptsStay(t *testing.T) {
 		was := entries(f, t, c.id)
 		refusals := func() (n int) {
 			for _, h := range whole(t, s, operation.SubjectUser, string(c.who)) {
-				if h.Action == "refused" && h.Links()["operation"] == string(c.id) && h.Links()["code"] == string(c.code) && h.ActorID == string(c.who) && h.Channel == "web" {
+				if h.Action == "decision_refused" && h.Links()["operation"] == string(c.id) && h.Links()["code"] == string(c.code) && h.ActorID == string(c.who) && h.Channel == "web" {
 					n++
 				}
 			}
@@ -60,15 +60,15 @@ func TestFieldCase45_RefusedAttemptsStay(t *testing.T) {
 	f.Approve(t, letter, "lead")
 	refused(t, f.Decide(t, letter, "lead", operation.Approve), operation.CodeAlreadyDecided)
 	gone(t, s.Decide(ctx, f.As("lead"), store.Decided{Operation: "op_none", Decision: operation.Approve, FormID: "x"}))
-	if n := f.Count(t, "history WHERE action = 'refused' AND subject_id = $1", string(f.Users["lead"])); n != 0 {
+	if n := f.Count(t, "history WHERE action = 'decision_refused' AND subject_id = $1", string(f.Users["lead"])); n != 0 {
 		t.Errorf("%d entries for a second click", n)
 	}
 	// a minute later the same attempt counts anew
-	if _, err := f.Owner.ExecContext(ctx, `ALTER TABLE history DISABLE TRIGGER USER; UPDATE history SET at = at - interval '61 seconds' WHERE action = 'refused'`); err != nil {
+	if _, err := f.Owner.ExecContext(ctx, `ALTER TABLE history DISABLE TRIGGER USER; UPDATE history SET at = at - interval '61 seconds' WHERE action = 'decision_refused'`); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, f.Decide(t, letter, "auditor", operation.Approve), operation.CodeNotEntitled)
-	if n := f.Count(t, "history WHERE action = 'refused' AND subject_id = $1 AND links::json->>'operation' = $2", string(f.Users["auditor"]), string(letter)); n != 2 {
+	if n := f.Count(t, "history WHERE action = 'decision_refused' AND subject_id = $1 AND links::json->>'operation' = $2", string(f.Users["auditor"]), string(letter)); n != 2 {
 		t.Errorf("%d entries after a minute, want 2", n)
 	}
 }
@@ -86,7 +86,7 @@ func TestRefusedAttemptsDoNotFlood(t *testing.T) {
 		id := f.Receive(t, storetest.CouponEvent())[0]
 		refused(t, f.Decide(t, id, "auditor", operation.Approve), operation.CodeNotEntitled)
 	}
-	if n := f.Count(t, "history WHERE action = 'refused'"); n != 60 {
+	if n := f.Count(t, "history WHERE action = 'decision_refused'"); n != 60 {
 		t.Errorf("%d entries in a minute, want 60", n)
 	}
 }
