@@ -29,8 +29,12 @@ func (s *site) deliveries(c echo.Context) error {
 	for _, r := range views.DeliveryResults {
 		m.Results = append(m.Results, views.Option{Value: string(r), Selected: r == result})
 	}
+	n, err := s.names(c, "", whoDecided(list.Rows)...)
+	if err != nil {
+		return err
+	}
 	for _, r := range list.Rows {
-		m.Rows = append(m.Rows, deliveryRow(r))
+		m.Rows = append(m.Rows, deliveryRow(r, n))
 	}
 	m.Frame = web.Frame(c, views.SectionDeliveries)
 	return web.Render(c, views.DeliveriesPage(m))
@@ -43,7 +47,9 @@ func resultOf(v store.Verdict) views.DeliveryResult {
 		return views.DeliveryRecorded
 	case store.VerdictRepeated:
 		return views.DeliveryRedelivery
-	case store.VerdictConflict, store.VerdictHeld:
+	case store.VerdictHeld:
+		return views.DeliveryHeld
+	case store.VerdictConflict:
 		return views.DeliveryConflict
 	}
 	return views.DeliveryRefused
@@ -55,6 +61,8 @@ func verdictOf(r views.DeliveryResult) store.Verdict {
 		return store.VerdictAccepted
 	case views.DeliveryRedelivery:
 		return store.VerdictRepeated
+	case views.DeliveryHeld:
+		return store.VerdictHeld
 	case views.DeliveryConflict:
 		return store.VerdictConflict
 	case views.DeliveryRefused:
@@ -63,7 +71,7 @@ func verdictOf(r views.DeliveryResult) store.Verdict {
 	return ""
 }
 
-func deliveryRow(r store.DeliveryRow) views.DeliveryRow {
+func deliveryRow(r store.DeliveryRow, n names) views.DeliveryRow {
 	out := views.DeliveryRow{ID: r.ID, At: r.ReceivedAt, Source: r.Source, Topic: r.Topic, Key: r.DeliveryKey, EventKey: r.EventKey,
 		Result: resultOf(r.Verdict), Detail: r.Reason, Status: r.Status}
 	if code, detail, ok := strings.Cut(r.Reason, ": "); ok {
@@ -73,7 +81,13 @@ func deliveryRow(r store.DeliveryRow) views.DeliveryRow {
 	case store.VerdictConflict:
 		out.Why, out.Detail = "conflict", ""
 	case store.VerdictHeld:
-		out.Why = "held"
+		out.Detail = ""
+		if h := r.Held; h != nil {
+			out.URL, out.Twin, out.MayHeld, out.Decided = pathDelivery(r.ID), h.TwinKey, h.Open && h.Barred == nil, heldDecision(r.Decided, n)
+		}
+		if out.Decided == nil {
+			out.Why = "held"
+		}
 	}
 	if r.Run != "" {
 		out.Run = &views.Link{Label: shortID(string(r.Run)), URL: pathRun(r.Run)}

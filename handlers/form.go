@@ -160,13 +160,5 @@ func invalidOf(err error) (field string, s views.Say, ok bool) {
 	if !errors.As(err, &x) {
 		return "", views.Say{}, false
 	}
-	switch x.Code {
-	case "password_short":
-		return x.Field, views.Sentence(views.ErrorPasswordShort, "Min", x.Limit), true
-	case "password_long":
-		return x.Field, views.Sentence(views.ErrorTooLong, "Max", x.Limit), true
-	case "zone_unknown":
-		return x.Field, views.Sentence(views.ErrorUnknownZone), true
-	}
-	return x.Field, views.Sentence(views.ErrorInvalid), true
+	return x.Field, views.Invalid(x.Code, x.Limit), true
 }

@@ -27,7 +27,7 @@ func (s *site) inbox(c echo.Context) error {
 	m := views.InboxModel{StillChecked: in.Unknown, NextCheck: in.NextCheck, StillCheckedURL: views.PathOperations + "?state=unknown",
 		WithOthers: in.Others, WithOthersURL: views.PathOperations + "?open=yes"}
 	groups := map[views.InboxGroupKind]*views.InboxGroup{}
-	order := []views.InboxGroupKind{views.GroupOverdue, views.GroupUnknown, views.GroupReexecutions, views.GroupApprovals, views.GroupStages, views.GroupRemedies, views.GroupDrafts}
+	order := []views.InboxGroupKind{views.GroupOverdue, views.GroupUnknown, views.GroupReexecutions, views.GroupHeld, views.GroupApprovals, views.GroupStages, views.GroupRemedies, views.GroupDrafts}
 	for _, k := range order {
 		groups[k] = &views.InboxGroup{Kind: k}
 	}
@@ -39,8 +39,11 @@ func (s *site) inbox(c echo.Context) error {
 		}
 		groups[kind].Rows = append(groups[kind].Rows, inboxRow(r, v))
 	}
+	for _, h := range in.Held {
+		groups[views.GroupHeld].Held = append(groups[views.GroupHeld].Held, heldRow(h, v.Printer().Lang))
+	}
 	for _, k := range order {
-		if len(groups[k].Rows) > 0 {
+		if len(groups[k].Rows)+len(groups[k].Held) > 0 {
 			m.Groups = append(m.Groups, *groups[k])
 		}
 	}

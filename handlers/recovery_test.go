@@ -55,7 +55,7 @@ func TestRecovery(t *testing.T) {
 	h := newHouse(t)
 	id := h.unknown(t)
 	ops, ops2 := h.as(t, "ops"), h.as(t, "ops2")
-	ops.get("/inbox").want(200).says("Please call the customer.")
+	ops.get("/inbox").want(200).says("Plain note", "Topic")
 	page := ops.get(opPath(id)).want(200).says("no answer within 5 s")
 
 	ops.submit(page, "form-reconcile").want(422)

@@ -20,7 +20,7 @@ var (
 	deciders = permission{name: "deciders", roles: []operation.Role{operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin, operation.RoleAuthor}}
 	owners   = permission{name: "ops owners", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleApprover, operation.RoleAdmin}}
 	stoppers = permission{name: "who may pause", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleAdmin}}
-	admins   = permission{name: "admins", roles: []operation.Role{operation.RoleAdmin}}
+	readers  = permission{name: "admins and auditors", roles: []operation.Role{operation.RoleAdmin, operation.RoleAuditor}}
 )
 
 // routes is the whole table of pages. A POST names the page that shows its form: that
@@ -42,6 +42,9 @@ func (s *site) routes() []route {
 		{get, op + "/versions/:version/preview", signedIn, "", s.preview},
 		{get, "/runs/:id", signedIn, "", s.run},
 		{get, views.PathDeliveries, signedIn, "", s.deliveries},
+		{get, views.PathDeliveries + "/:id", signedIn, "", s.delivery},
+		{post, views.PathDeliveries + "/:id/release", deciders, views.PathDeliveries + "/:id", s.release},
+		{post, views.PathDeliveries + "/:id/discard", deciders, views.PathDeliveries + "/:id", s.discard},
 		{get, views.PathFlows, signedIn, "", s.flows},
 		{get, views.PathFlows + "/:name", signedIn, "", s.flow},
 		{get, views.PathDestinations, signedIn, "", s.destinations},
@@ -77,7 +80,8 @@ func (s *site) routes() []route {
 		{post, views.PathDestinations + "/:name/pause", stoppers, views.PathDestinations + "/:name", s.pauseDestination},
 		{post, views.PathDestinations + "/:name/resume", stoppers, views.PathDestinations + "/:name", s.resumeDestination},
 
-		{get, views.PathPeople, admins, "", s.people},
+		{get, views.PathPeople, readers, "", s.people},
+		{get, views.PathPeople + "/:id", readers, "", s.person},
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *site) showRun(c echo.Context, status int, id operation.RunID, t typed) 
 		m.Event = views.EventView{ID: e.ID, Source: e.Source, Account: e.Account, Topic: e.Topic, Key: e.Key, At: e.ReceivedAt}
 	}
 	for _, d := range p.Deliveries {
-		m.Deliveries = append(m.Deliveries, deliveryRow(d))
+		m.Deliveries = append(m.Deliveries, deliveryRow(d, n))
 	}
 	var inputs map[string]any
 	if json.Unmarshal([]byte(p.InputsText), &inputs) == nil {

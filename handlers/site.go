@@ -37,13 +37,7 @@ func Register(e *echo.Echo, d Deps) {
 
 // Waiting counts the decisions that wait for a person, for the number at Inbox.
 func Waiting(st *store.Store) func(context.Context, store.User) (int, error) {
-	return func(ctx context.Context, u store.User) (int, error) {
-		in, err := st.ListInbox(ctx, u.Actor("web"))
-		if err != nil {
-			return 0, err
-		}
-		return len(in.Rows), nil
-	}
+	return func(ctx context.Context, u store.User) (int, error) { return st.CountInbox(ctx, u.Actor("web")) }
 }
 
 // lang is the reader's language.
@@ -65,4 +59,8 @@ func (s *site) viewer(c echo.Context, flow string) (operation.Person, error) {
 func pathOperation(id operation.ID) string { return views.PathOperations + "/" + string(id) }
 func pathRun(id operation.RunID) string    { return "/runs/" + string(id) }
 func pathFlow(name string) string          { return views.PathFlows + "/" + name }
-func pathDestination(name string) string   { return views.PathDestinations + "/" + name }
+func pathDelivery(id operation.DeliveryID) string {
+	return views.PathDeliveries + "/" + string(id)
+}
+func pathPerson(id operation.UserID) string { return views.PathPeople + "/" + string(id) }
+func pathDestination(name string) string    { return views.PathDestinations + "/" + name }

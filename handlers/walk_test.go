@@ -30,6 +30,7 @@ func TestWalk(t *testing.T) {
 		h.limited(t, r, "campaign-follow-up")
 	}
 	walk := walker{h: h, own: own, ids: map[string]string{"own": string(own), "foreign": string(foreign), "missing": string(missing)}}
+	walk.deliveries = map[string]string{"own": h.held(t, storetest.CampaignEvent), "foreign": h.held(t, storetest.CouponEvent), "missing": "dlv_00000000000000000000000000"}
 	walk.runs = map[string]string{"own": h.runOf(t, own), "foreign": h.runOf(t, foreign), "missing": "run_00000000000000000000000000"}
 
 	t.Run("nobody", func(t *testing.T) {
@@ -49,9 +50,10 @@ func TestWalk(t *testing.T) {
 }
 
 type walker struct {
-	h         *house
-	own       operation.ID
-	ids, runs map[string]string
+	h   *house
+	own operation.ID
+	// IDs by kind of thing: own, foreign, missing
+	ids, runs, deliveries map[string]string
 }
 
 // paths gives a route's address for each kind of thing.
@@ -59,11 +61,17 @@ func (w walker) paths(r handlers.Entry) map[string]string {
 	if !strings.Contains(r.Path, ":") {
 		return map[string]string{"": r.Path}
 	}
+	if strings.HasPrefix(r.Path, "/people/") { // for a role of all flows only
+		return map[string]string{"foreign": "/people/" + string(w.h.Users["lead"]), "missing": "/people/usr_00000000000000000000000000"}
+	}
 	out := map[string]string{}
 	for kind := range w.ids {
 		id, name := w.ids[kind], map[string]string{"own": "campaign-follow-up", "foreign": "newsletter-coupon", "missing": "nothing"}[kind]
 		if strings.HasPrefix(r.Path, "/runs/") {
 			id = w.runs[kind]
+		}
+		if strings.HasPrefix(r.Path, "/deliveries/") {
+			id = w.deliveries[kind]
 		}
 		if strings.HasPrefix(r.Path, "/destinations/") && kind == "own" {
 			name = "crm"
@@ -161,7 +169,7 @@ func (h *house) fingerprint(t *testing.T) string {
 	var s sql.NullString
 	err := h.Owner.QueryRow(`SELECT concat_ws('/', (SELECT count(*) FROM history), (SELECT sum(revision) FROM operations), (SELECT count(*) FROM operations),
 		(SELECT count(*) FROM approvals), (SELECT count(*) FROM content_versions), (SELECT count(*) FROM evidence), (SELECT count(*) FROM pauses),
-		(SELECT count(*) FROM runs), (SELECT sum(epoch) FROM installation), (SELECT count(*) FROM password_links WHERE used_at IS NOT NULL))`).Scan(&s)
+		(SELECT count(*) FROM runs), (SELECT count(*) FROM held_decisions), (SELECT sum(epoch) FROM installation), (SELECT count(*) FROM password_links WHERE used_at IS NOT NULL))`).Scan(&s)
 	if err != nil {
 		t.Fatal(err)
 	}

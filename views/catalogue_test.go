@@ -24,7 +24,8 @@ func families() map[string][]string {
 		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
 		"proof.":            proofWords,
 		"delivery.why.":     DeliveryReasons,
-		"action.":           append(names(operation.Events), historyWords...),
+		"action.":           slices.Concat(names(operation.Events), historyWords, personWords),
+		"invalid.":          invalidCodes,
 		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
 		"state.":            names(operation.States),
@@ -58,13 +59,13 @@ func families() map[string][]string {
 	}
 	runs := names([]operation.RunState{operation.RunOpen, operation.RunBlocked, operation.RunCompleted, operation.RunStopped})
 	f["run.state."], f["run.says."] = runs, runs
-	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
+	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupHeld, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
 	f["inbox.group."], f["inbox.hint."], f["inbox.tally."] = groups, groups, groups
-	for _, word := range []string{"withdraw", "correct", "pause", "resume", "cancel", "remedy"} {
+	for _, word := range []string{"withdraw", "correct", "pause", "resume", "cancel", "remedy", "release", "discard"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
-		"send_again", "grant", "dispute", "evidence", "go_on", "resume_run", "adopt")
+		"send_again", "grant", "dispute", "evidence", "go_on", "resume_run", "adopt", "decide_held")
 	for _, code := range plainProofs {
 		f["proof."] = append(f["proof."], code+"_plain")
 	}
@@ -216,12 +217,68 @@ func TestEveryStoredActionHasAWord(t *testing.T) {
 		}
 		for _, m := range storedAction.FindAllStringSubmatch(src, -1) {
 			seen[m[1]] = true
-			if !slices.Contains(historyWords, m[1]) {
+			if !slices.Contains(historyWords, m[1]) && !slices.Contains(names(operation.Events), m[1]) {
 				t.Errorf("%s writes %q, which historyWords does not know", name, m[1])
 			}
 		}
 	}
 	if len(seen) < 10 {
 		t.Fatalf("only %d actions found: the pattern no longer fits the store", len(seen))
+	}
+}
+
+// storedInvalid finds what the store finds wrong with a field; namedInvalid what it gives
+// to a helper.
+var storedInvalid = regexp.MustCompile(`Invalid\{Field: [^}]*?Code: "([a-z_]+)"|\bnamed\("[a-z]+", "([a-z_]+)"`)
+
+func TestEveryInvalidCodeHasASentence(t *testing.T) {
+	seen := map[string]bool{}
+	for name, src := range sources(t) {
+		if !strings.HasPrefix(name, "../store/") {
+			continue
+		}
+		for _, m := range storedInvalid.FindAllStringSubmatch(src, -1) {
+			code := m[1] + m[2]
+			seen[code] = true
+			if !slices.Contains(invalidCodes, code) {
+				t.Errorf("%s gives %q, which invalidCodes does not know", name, code)
+			}
+		}
+	}
+	for _, code := range invalidCodes {
+		if !seen[code] {
+			t.Errorf("the store never gives %q", code)
+		}
+		for _, lang := range text.Languages {
+			if s := Invalid(code, 12).In(text.New(lang, nil, time.Now())); s == "" || strings.ContainsAny(s, "⟦{") {
+				t.Errorf("%s %s: %q", lang, code, s)
+			}
+		}
+	}
+	if s := Invalid("of a newer store", 0).In(text.New("en", nil, time.Now())); strings.Contains(s, "⟦") {
+		t.Errorf("an unknown code says %q", s)
+	}
+}
+
+// personAction finds the words that the store writes into a person's history.
+var personAction = regexp.MustCompile(`\.enter\(\w+, now, operation\.SubjectUser, [^,]+(?:\([^)]*\))?, "([a-z_]+)"|action (?::=|=) "([a-z]+_user)"`)
+
+func TestEveryActionOfAPersonHasAWord(t *testing.T) {
+	seen := map[string]bool{}
+	for name, src := range sources(t) {
+		if strings.HasPrefix(name, "../store/") {
+			for _, m := range personAction.FindAllStringSubmatch(src, -1) {
+				seen[m[1]+m[2]] = true
+			}
+		}
+	}
+	for _, w := range personWords {
+		if !seen[w] {
+			t.Errorf("the store never writes %q", w)
+		}
+		delete(seen, w)
+	}
+	for w := range seen {
+		t.Errorf("the store writes %q, which personWords does not know", w)
 	}
 }

@@ -25,11 +25,12 @@ const (
 	DeliveryRecorded   DeliveryResult = "recorded"   // a new event
 	DeliveryRedelivery DeliveryResult = "redelivery" // the event was known; nothing new was started
 	DeliveryConflict   DeliveryResult = "conflict"   // known identity, other payload
+	DeliveryHeld       DeliveryResult = "held"       // a possible duplicate by its business key
 	DeliveryRefused    DeliveryResult = "refused"    // not verified or not understood
 )
 
 // DeliveryResults lists them in the order in which filters show them.
-var DeliveryResults = []DeliveryResult{DeliveryRecorded, DeliveryRedelivery, DeliveryConflict, DeliveryRefused}
+var DeliveryResults = []DeliveryResult{DeliveryRecorded, DeliveryRedelivery, DeliveryHeld, DeliveryConflict, DeliveryRefused}
 
 // DeliveryRow is one receipt.
 type DeliveryRow struct {
@@ -46,6 +47,50 @@ type DeliveryRow struct {
 	Detail string
 	Run    *Link
 	Status int // the HTTP status that was answered
+	// URL is the delivery's own page; "" = not linked.
+	URL string
+	// Twin is the key of the earlier event that a held one resembles.
+	Twin    string
+	Decided *HeldDecision // what a person decided about a held event
+	MayHeld bool          // the viewer may decide about it now
+}
+
+// HeldDecision is a person's decision about a possible duplicate.
+type HeldDecision struct {
+	Released bool // it started what it would have started; else it was discarded
+	Who      Who
+	At       time.Time
+	Reason   string
+}
+
+// DeliveryModel is one delivery with all deliveries of its event.
+type DeliveryModel struct {
+	Frame
+	Row  DeliveryRow
+	Same []DeliveryRow // of the same event, newest first
+	// Event is what it brought; nil = nothing that could be read.
+	Event *EventSide
+	Held  *HeldView // a possible duplicate
+}
+
+// EventSide is one event as it stands beside another.
+type EventSide struct {
+	Key    string
+	At     time.Time
+	Run    *Link   // what it started
+	Fields []Field // what it says; empty when its body was erased
+}
+
+// HeldView is a possible duplicate that a person decides about. Two forms: Release and
+// Discard (field: reason).
+type HeldView struct {
+	BusinessKey string // what both events have in common
+	Twin        EventSide
+	Flows       []string // what a release would start
+	Release     *ReasonForm
+	Discard     *ReasonForm
+	Barred      *operation.Refusal // why the viewer may not decide
+	Decided     *HeldDecision
 }
 
 // DeliveryReasons lists the codes for which the catalogues say why a delivery was
@@ -66,6 +111,8 @@ func deliveryIcon(r DeliveryResult) string {
 		return "duplicate"
 	case DeliveryConflict:
 		return "warning"
+	case DeliveryHeld:
+		return "paused"
 	case DeliveryRefused:
 		return "rejected"
 	}

@@ -50,6 +50,7 @@ type ProtectionView struct {
 	// Key says that the action takes an idempotency key, Proven that a probe showed
 	// it to hold.
 	Key         bool
+	Lookup      bool // what was sent can be looked up by our own reference
 	Proven      bool
 	Retention   time.Duration // 0 = not published
 	Generation  int

@@ -1,6 +1,9 @@
 package views
 
-import "holdpoint/operation"
+import (
+	"holdpoint/operation"
+	"holdpoint/views/text"
+)
 
 // Frame is what stands around every page.
 type Frame struct {
@@ -10,7 +13,8 @@ type Frame struct {
 	Section Section
 	// Viewer is who looks; nil on pages before sign-in.
 	Viewer *Viewer
-	// Waiting is how many decisions wait for the viewer (the number at Inbox).
+	// Waiting is how many decisions wait for the viewer (the number at Inbox). More than
+	// MaxWaiting are shown as "more than that".
 	Waiting int
 	// Flash holds what the last action did, shown once.
 	Flash []Flash
@@ -18,6 +22,17 @@ type Frame struct {
 	Theme string
 	// SendsPaused is set while all sends are paused (a restored database).
 	SendsPaused bool
+}
+
+// MaxWaiting is the largest number that is shown at Inbox.
+const MaxWaiting = 99
+
+// waitingText is the number at Inbox.
+func waitingText(p *text.Printer, n int) string {
+	if n > MaxWaiting {
+		return p.Number(MaxWaiting) + "+"
+	}
+	return p.Number(n)
 }
 
 // Section names an entry of the navigation.
@@ -64,7 +79,7 @@ func navFor(v *Viewer) []navEntry {
 		{SectionFlows, PathFlows, "nav.flows"},
 		{SectionDestinations, PathDestinations, "nav.destinations"},
 	}
-	if v.Has(operation.RoleAdmin) {
+	if v.Has(operation.RoleAdmin) || v.Has(operation.RoleAuditor) {
 		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
 	}
 	return list
@@ -139,4 +154,7 @@ const (
 	FlashSignedOut            = "flash.signed_out"
 	FlashSignInAgain          = "flash.sign_in_again" // session ended while deciding; nothing was decided
 	FlashRemedyDone           = "flash.remedy_done"
+	FlashReleased             = "flash.released"     // a possible duplicate was let through
+	FlashDiscarded            = "flash.discarded"    // it is a duplicate
+	FlashHeldDecided          = "flash.held_decided" // somebody has decided already
 )

@@ -55,12 +55,16 @@ func firstOf(s string, n int) string {
 var historyWords = []string{"create", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
-	"candidate", "content_differs"}
+	"candidate", "content_differs", "silence"}
+
+// personWords are the actions of a person's history; each has a key "action.<word>".
+var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",
+	"reset_password", "end_sessions", "decision_refused"}
 
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".
 var historyDetails = []string{"attempt", "version", "result", "outcome", "code", "reference", "candidate", "other", "stage",
-	"until", "replacement"}
+	"until", "replacement", "operation", "granted", "flow", "email"}
 
 // detailsText says what else an entry is about.
 func detailsText(p *text.Printer, links map[string]string) string {
@@ -81,6 +85,8 @@ func detailValue(p *text.Printer, name, v string) string {
 		return resultText(p, v)
 	case "code":
 		return codeText(p, v)
+	case "granted":
+		return p.T("role." + v)
 	case "until":
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
 			return p.Short(at)

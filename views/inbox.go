@@ -29,6 +29,7 @@ const (
 	GroupOverdue      InboxGroupKind = "overdue"
 	GroupUnknown      InboxGroupKind = "unknown"     // unknown outcomes to settle
 	GroupReexecutions InboxGroupKind = "reexecution" // re-executions to approve
+	GroupHeld         InboxGroupKind = "held"        // possible duplicates to decide
 	GroupApprovals    InboxGroupKind = "approval"
 	GroupStages       InboxGroupKind = "stage"  // blocked runs: go on without, or stop
 	GroupRemedies     InboxGroupKind = "remedy" // open work on closed operations
@@ -39,8 +40,23 @@ const (
 type InboxGroup struct {
 	Kind InboxGroupKind
 	Rows []InboxRow
+	Held []HeldRow // of GroupHeld, which has no other rows
 	// AlsoOverdue is how many of this kind stand in the overdue group.
 	AlsoOverdue int
+}
+
+// size is how many decisions of this kind wait, the overdue ones among them.
+func (g InboxGroup) size() int { return len(g.Rows) + len(g.Held) + g.AlsoOverdue }
+
+// HeldRow is an event that waits because it may be a duplicate.
+type HeldRow struct {
+	ID      operation.EventID
+	URL     string // of the delivery's page, where it is decided
+	Flows   []string
+	Source  string
+	Key     string // its business key
+	TwinKey string // the key of the event that it resembles
+	Since   time.Time
 }
 
 // InboxRow is one decision that waits.
@@ -68,7 +84,7 @@ type InboxRow struct {
 func (m InboxModel) Decisions() int {
 	n := 0
 	for _, g := range m.Groups {
-		n += len(g.Rows)
+		n += len(g.Rows) + len(g.Held)
 	}
 	return n
 }
@@ -82,6 +98,8 @@ func inboxIcon(k InboxGroupKind) string {
 		return string(operation.Review)
 	case GroupReexecutions:
 		return string(operation.ReexecutionRequested)
+	case GroupHeld:
+		return "duplicate"
 	case GroupApprovals:
 		return string(operation.PendingApproval)
 	case GroupStages:

@@ -17,11 +17,29 @@ type PersonRow struct {
 	ID       operation.UserID
 	Name     string
 	Email    string
+	URL      string // of their page
 	Active   bool
 	Roles    []RoleGrant
 	LastSeen time.Time // zero = never
 	// PasswordSet is false until the one-use link was used.
 	PasswordSet bool
+}
+
+// PersonModel is one person with what they tried and what was changed about them
+// (admins and auditors; read only).
+type PersonModel struct {
+	Frame
+	Person PersonRow
+	// Refused are the attempts to decide what was not theirs to decide, newest first.
+	Refused []RefusedAttempt
+	History HistoryModel
+}
+
+// RefusedAttempt is one attempt that was refused to the person.
+type RefusedAttempt struct {
+	At        time.Time
+	Operation Link
+	Code      operation.Code
 }
 
 // RoleGrant is a role, for one flow or for all.

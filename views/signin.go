@@ -1,5 +1,7 @@
 package views
 
+import "slices"
+
 // SignInModel is the sign-in page.
 // Fields: email, password, return (hidden; where to go on).
 type SignInModel struct {
@@ -29,14 +31,26 @@ const (
 	ErrorWrongPassword   = "error.wrong_password"    // e-mail address or password
 	ErrorTooManyAttempts = "error.too_many_sign_ins" // Wait
 	ErrorAccountDisabled = "error.account_disabled"
-	ErrorPasswordShort   = "error.password_short" // Min
 	ErrorPasswordsDiffer = "error.passwords_differ"
 	ErrorCurrentPassword = "error.current_password"
 	ErrorRequired        = "error.required"
-	ErrorTooLong         = "error.too_long" // Max
 	ErrorInvalid         = "error.invalid"
 	ErrorInvalidLink     = "error.invalid_link"
 	ErrorPastDate        = "error.past_date"
 	ErrorConfirm         = "error.confirm" // the box must be ticked
-	ErrorUnknownZone     = "error.unknown_zone"
 )
+
+// invalidCodes are what the store finds wrong with a field (store.Invalid); each has a
+// key "invalid.<code>". A test holds them to the store.
+var invalidCodes = []string{"date_past", "email_malformed", "email_taken", "flow_unknown", "language_unknown", "last_admin",
+	"name_missing", "password_long", "password_short", "role_unknown", "scope_missing", "scope_unknown", "destination_unknown",
+	"user_disabled", "zone_unknown"}
+
+// Invalid says what the store finds wrong with a field. limit is for codes about a
+// length or a count.
+func Invalid(code string, limit int) Say {
+	if !slices.Contains(invalidCodes, code) {
+		return Sentence(ErrorInvalid)
+	}
+	return Sentence("invalid."+code, "Limit", limit)
+}

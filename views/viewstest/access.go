@@ -17,7 +17,7 @@ func accessFixtures() []Fixture {
 	set := views.SetPasswordModel{Frame: views.Frame{Path: "/set-password"}, Form: views.Form{Action: "/set-password", FormID: "f2"},
 		Token: "tok", Email: "anna@example.test", MinLen: 12}
 	short := set
-	short.Errors = map[string]views.Say{"password": views.Sentence(views.ErrorPasswordShort, "Min", 12), "password_again": views.Sentence(views.ErrorPasswordsDiffer)}
+	short.Errors = map[string]views.Say{"password": views.Invalid("password_short", 12), "password_again": views.Sentence(views.ErrorPasswordsDiffer)}
 	old := set
 	old.Expired = true
 	people := views.PeopleModel{Frame: frame(views.SectionPeople, "/people"), Rows: []views.PersonRow{
@@ -27,6 +27,15 @@ func accessFixtures() []Fixture {
 		{ID: "usr_3", Name: "Piotr Zając", Email: "piotr@example.test", LastSeen: ago(400 * 24 * time.Hour), Roles: []views.RoleGrant{{Role: operation.RoleAuditor}}},
 	}}
 	people.Viewer.Roles = append(people.Viewer.Roles, operation.RoleAdmin)
+	for i := range people.Rows {
+		people.Rows[i].URL = "/people/" + string(people.Rows[i].ID)
+	}
+	person := views.PersonModel{Frame: people.Frame, Person: people.Rows[0], History: views.HistoryModel{Total: 2, Verified: true, Entries: []views.HistoryLine{
+		{Seq: 2, Hash: "ab12", At: ago(time.Hour), Who: views.PersonWho("Anna Wolska", false), Channel: "web", Action: "decision_refused", Links: map[string]string{"operation": string(opTask), "code": "own_content"}},
+		{Seq: 1, Hash: "cd34", At: ago(90 * time.Hour), Who: views.SystemWho(), Channel: "command", Action: "grant_role", Links: map[string]string{"granted": "approver", "flow": "campaign-follow-up"}},
+	}}, Refused: []views.RefusedAttempt{{At: ago(time.Hour), Operation: views.Link{Label: "op_…teapot00", URL: "/operations/" + string(opTask)}, Code: operation.CodeOwnContent}}}
+	good := person
+	good.Refused, good.Person = nil, people.Rows[2]
 	return []Fixture{
 		{"signin", views.SignInPage(signIn)},
 		{"signin-wrong", views.SignInPage(wrong)},
@@ -35,6 +44,8 @@ func accessFixtures() []Fixture {
 		{"setpassword-wrong", views.SetPasswordPage(short)},
 		{"setpassword-expired", views.SetPasswordPage(old)},
 		{"people", views.PeoplePage(people)},
+		{"person", views.PersonPage(person)},
+		{"person-nothing-refused", views.PersonPage(good)},
 		{"account", views.AccountPage(account())},
 	}
 }
@@ -43,7 +54,7 @@ func account() views.AccountModel {
 	f := frame(views.SectionAccount, "/account")
 	f.Flash = []views.Flash{{Kind: views.FlashDone, Say: views.Sentence(views.FlashAccountSaved)}}
 	return views.AccountModel{Frame: f,
-		Settings: views.SettingsForm{Form: views.Form{Action: "/account", FormID: "f3", Errors: map[string]views.Say{"zone": views.Sentence(views.ErrorUnknownZone)}},
+		Settings: views.SettingsForm{Form: views.Form{Action: "/account", FormID: "f3", Errors: map[string]views.Say{"zone": views.Invalid("zone_unknown", 0)}},
 			Language: "pl", Zone: "Europe/Warschau", Zones: []string{"Asia/Tokyo", "Europe/Warsaw"}, Theme: "auto"},
 		Password: views.PasswordForm{Form: views.Form{Action: "/account/password", FormID: "f4"}, MinLen: 12},
 		Sessions: []views.SessionRow{{Current: true, Since: ago(time.Hour), Seen: ago(time.Minute), Agent: "Firefox, Linux"},

@@ -76,11 +76,15 @@ func doubtFixtures() []Fixture {
 	proven.Panel.Correct, proven.Panel.Grant, proven.Panel.Replace = reason("/operations/x/correct"), &views.GrantForm{Form: form("/operations/x/grant"), Attempts: "3"}, nil
 	proven.Found.Protection, proven.Found.NoLookup, proven.Found.Lookups = views.ProtectionView{}, true, nil
 
+	keyless := reviewPage() // looked up, but no key: a first use says nothing here
+	keyless.Found.Protection = views.ProtectionView{Lookup: true, Generation: 1, FirstUsed: ago(30 * time.Hour), Expired: true}
+
 	adopted := reviewPage()
 	adopted.Head.Adopted, adopted.Tried, adopted.Approved = true, views.Tried{}, views.Approved{}
 	adopted.Found = views.Found{Protection: views.ProtectionView{Key: true}, Evidence: evidence()}
 	return append([]Fixture{
 		{"operation-review", views.OperationPage(reviewPage())},
+		{"operation-review-keyless", views.OperationPage(keyless)},
 		{"operation-review-done", views.OperationPage(done)},
 		{"operation-review-not-done", views.OperationPage(notDone)},
 		{"operation-review-settling", views.OperationPage(settling)},

@@ -42,6 +42,20 @@ func listFixtures() []Fixture {
 		results = append(results, views.Option{Value: string(r), Selected: r == views.DeliveryRefused})
 	}
 	incoming := views.DeliveriesModel{Frame: frame(views.SectionDeliveries, "/deliveries"), Sources: []views.Option{{Value: "shopify", Label: "shopify"}}, Results: results, Rows: deliveries}
+	same := deliveries[len(deliveries)-1]
+	same.Result, same.Why, same.Detail, same.Twin, same.URL, same.MayHeld = views.DeliveryHeld, "held", "", "e-8", "/deliveries/dlv_x", true
+	incoming.Rows = append(incoming.Rows, same)
+	same.MayHeld = false
+	incoming.Rows = append(incoming.Rows, same)
+	same.Why, same.Decided = "", &views.HeldDecision{Released: true, Who: views.PersonWho("Anna Wolska", true), At: ago(time.Hour), Reason: "Two tickets, two customers."}
+	incoming.Rows = append(incoming.Rows, same)
+	held := heldFixture(incoming.Frame, incoming.Rows[len(incoming.Rows)-3])
+	barredHeld := held
+	barredHeld.Held = &views.HeldView{BusinessKey: "T-10482", Twin: held.Held.Twin, Barred: operation.Refuse(operation.CodeNotEntitled, "role", "ops_owner").By(operation.Responsible{Role: operation.RoleOpsOwner})}
+	decided := barredHeld
+	decided.Same = []views.DeliveryRow{same}
+	decided.Held = &views.HeldView{BusinessKey: "T-10482", Twin: held.Held.Twin, Decided: &views.HeldDecision{Who: support, At: ago(time.Hour), Reason: "The form was sent twice."}}
+	plain := views.DeliveryModel{Frame: incoming.Frame, Row: deliveries[0], Same: deliveries[:1]}
 	quiet := incoming
 	quiet.Rows = nil
 	adopt := views.AdoptModel{Frame: frame(views.SectionOperations, "/operations/adopt"), Form: form("/operations/adopt"),
@@ -52,6 +66,19 @@ func listFixtures() []Fixture {
 	return []Fixture{
 		{"operations", views.OperationsPage(list)}, {"operations-no-match", views.OperationsPage(none)}, {"operations-none", views.OperationsPage(fresh)},
 		{"deliveries", views.DeliveriesPage(incoming)}, {"deliveries-none", views.DeliveriesPage(quiet)},
+		{"delivery", views.DeliveryPage(plain)}, {"delivery-held", views.DeliveryPage(held)}, {"delivery-held-barred", views.DeliveryPage(barredHeld)},
+		{"delivery-held-decided", views.DeliveryPage(decided)},
 		{"adopt", views.AdoptPage(adopt)}, {"adopt-barred", views.AdoptPage(noAdopt)},
 	}
+}
+
+// heldFixture is a possible duplicate that the viewer may decide about.
+func heldFixture(f views.Frame, row views.DeliveryRow) views.DeliveryModel {
+	release := views.ReasonForm{Form: form("/deliveries/dlv_x/release")}
+	release.Errors = map[string]views.Say{"reason": views.Refused(operation.Refuse(operation.CodeReasonMissing)), "": views.Sentence("held.cannot_start")}
+	discard := views.ReasonForm{Form: form("/deliveries/dlv_x/discard"), Reason: "The same ticket"}
+	return views.DeliveryModel{Frame: f, Row: row, Same: []views.DeliveryRow{row},
+		Event: &views.EventSide{Key: "s-2", At: ago(2 * time.Hour), Fields: []views.Field{{Name: "subject", Value: "Broken teapot"}}},
+		Held: &views.HeldView{BusinessKey: "T-10482", Flows: []string{"Campaign follow-up"}, Release: &release, Discard: &discard,
+			Twin: views.EventSide{Key: "s-1", At: ago(30 * time.Hour), Run: &views.Link{Label: "run_…", URL: "/runs/run_1"}, Fields: []views.Field{{Name: "subject", Value: "Broken teapot"}}}}}
 }
