@@ -81,7 +81,7 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 }
 
 // inboxFrom finds the operations that wait for a person: $1 their roles, $2 the flow of
-// each (” = every flow), $3 the person. Left out is what they have approved already,
+// each (empty = every flow), $3 the person. Left out is what they have approved already,
 // their own request for a re-execution, and their own content where others must approve.
 const inboxFrom = ` FROM operations o JOIN unnest($1::text[], $2::text[]) AS r(role, flow) ON o.next_role = r.role AND (r.flow = '' OR r.flow = o.flow)
 	WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3)
