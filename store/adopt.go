@@ -65,8 +65,12 @@ func (t *tx) adoptionUnit(a Actor, j AdoptedJob) (*unit, int, error) {
 	if !ok {
 		return nil, 0, ErrNotFound
 	}
-	u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &opRow{FlowVersion: version}}
-	if u.flow, err = t.s.flowVersion(t.ctx, t.Tx, j.Flow, version); err != nil {
+	u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &opRow{Flow: j.Flow, FlowVersion: version}, facts: loaded{Epoch: row.Epoch}}
+	flow, err := t.s.flowVersion(t.ctx, t.Tx, j.Flow, version)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := u.named(flow, version); err != nil {
 		return nil, 0, err
 	}
 	for i, st := range u.flow.Stages {

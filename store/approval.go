@@ -148,6 +148,9 @@ func (u *unit) decide(d Decided) error {
 	if err != nil {
 		return err
 	}
+	if p.Approvers, err = u.present(p.Approvers); err != nil {
+		return err
+	}
 	if u.op.State == operation.PendingApproval && lapsed(p, stand, u.now) {
 		// An approval given too long ago counts no more, and its quorum starts anew.
 		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))

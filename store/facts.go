@@ -132,6 +132,10 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 	if err := json.Unmarshal([]byte(row.Policy), &p); err != nil {
 		return nil, err
 	}
+	var err error
+	if p.Approvers, err = u.present(p.Approvers); err != nil {
+		return nil, err
+	}
 	h, _ := hex.DecodeString(row.Hash)
 	c := &operation.Clearance{ID: row.ID, Kind: row.Kind, VersionID: row.Version, Hash: hash32(h), ExpiresAt: timeOf(row.Expires), Required: row.Required, Spent: row.Spent}
 	for _, a := range row.Approvers {
@@ -228,18 +232,14 @@ func stageOf(flow *definition.Flow, key string) (definition.Stage, bool) {
 
 // people names who decides about this operation.
 func (u *unit) people(o *opRow) operation.People {
-	return peopleOf(u.flow, o.Stage)
-}
-
-func peopleOf(flow *definition.Flow, stage string) operation.People {
-	p := operation.People{Author: operation.Responsible{Role: operation.RoleAuthor},
-		Reviewer: operation.Responsible{Role: flow.Reviewer.Role}, Reexecute: operation.Responsible{Role: flow.Reexecution.Approvers.Role},
-		Owner: operation.Responsible{Role: flow.Owner.Role}}
-	if flow.Author.Role != "" {
-		p.Author.Role = flow.Author.Role
+	f := u.flow
+	p := operation.People{Author: operation.Responsible{Role: operation.RoleAuthor}, Reviewer: responsible(f.Reviewer, u.who),
+		Reexecute: responsible(f.Reexecution.Approvers, u.who), Owner: operation.Responsible{Role: f.Owner.Role}}
+	if f.Author.Role != "" {
+		p.Author = responsible(f.Author, u.who)
 	}
-	if st, ok := stageOf(flow, stage); ok {
-		p.Approvers = operation.Responsible{Role: st.Approval.Approvers.Role}
+	if st, ok := stageOf(f, o.Stage); ok {
+		p.Approvers = responsible(st.Approval.Approvers, u.who)
 	}
 	return p
 }

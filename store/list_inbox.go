@@ -84,7 +84,8 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 // each (empty = every flow), $3 the person. Left out is what they have approved already,
 // their own request for a re-execution, and their own content where others must approve.
 const inboxFrom = ` FROM operations o JOIN unnest($1::text[], $2::text[]) AS r(role, flow) ON o.next_role = r.role AND (r.flow = '' OR r.flow = o.flow)
-	WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3)
+	WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND (o.next_user IS NULL OR o.next_user = $3 OR NOT EXISTS (SELECT 1 FROM users nu JOIN user_roles nr ON nr.user_id = nu.id
+				WHERE nu.id = o.next_user AND nu.active AND nr.role = o.next_role AND nr.flow IN ('', o.flow)))
 	AND NOT (o.state IN ('pending_approval', 'reexecution_requested') AND EXISTS (SELECT 1 FROM approvals a WHERE a.version_id = o.version_id AND a.user_id = $3 AND a.decision = 'approve'
 		AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END))
 	AND NOT (o.state = 'reexecution_requested' AND EXISTS (SELECT 1 FROM reexecution_requests q WHERE q.operation_id = o.id AND q.requested_by = $3))

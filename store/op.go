@@ -109,10 +109,11 @@ type unit struct {
 	siblings map[operation.ID]*opRow
 	entries  []operation.Entry
 	w        writes
-	read     more                    // what some verbs read in the locking statement
-	taken    map[string]operation.ID // who has a target reference, as read in this transaction
-	flow     *definition.Flow
-	profile  *definition.Profile // current version of the destination's
+	read     more                        // what some verbs read in the locking statement
+	taken    map[string]operation.ID     // who has a target reference, as read in this transaction
+	flow     *definition.Flow            // with its named people resolved
+	who      map[string]operation.UserID // the named people who are there
+	profile  *definition.Profile         // current version of the destination's
 }
 
 // loaded is what the locking statement reads besides the operation.

@@ -151,4 +151,5 @@ type definitions struct {
 	flows    map[string]*definition.Flow
 	profiles map[string]*definition.Profile
 	sources  map[string]*definition.Source
+	named    map[string]named // flows with their named people resolved, by name and version
 }

@@ -102,7 +102,7 @@ func (u *unit) insertOperation(o *opRow, n newContent) error {
 	u.enter(o, "create", "", o.State, n.reason, "replaces", o.Replaces)
 	who := u.people(o)
 	if n.second {
-		who.Approvers = operation.Responsible{Role: policy.Approvers.Role}
+		who.Approvers = responsible(policy.Approvers, u.who)
 	}
 	d := operation.NextFor(operation.Facts{State: o.State}, who, u.due(o), operation.Responsible{}, timeOf(nil), timeOf(nil), u.now)
 	_, err = u.exec(`INSERT INTO operations (id, run_id, flow, flow_version, stage, stage_no, stages, item_key, replacement, replaces, destination, action, effect_type, account, environment,

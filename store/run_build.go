@@ -136,7 +136,9 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 			return err
 		}
 	}
-	b.enter(o, st, author, policy, v)
+	if err := b.enter(o, f, author, policy, v); err != nil {
+		return err
+	}
 	d := Drafted{Operation: o.ID, Version: o.VersionID}
 	if v.hash != nil {
 		d.Hash = hexOf(v.hash[:])
@@ -145,17 +147,19 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 	return nil
 }
 
-func (b *runBuilder) enter(o *opRow, st definition.Stage, author Author, policy string, v madeVersion) {
-	f, _ := b.s.flowVersion(b.ctx, b.Tx, o.Flow, o.FlowVersion)
+func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy string, v madeVersion) error {
 	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID))
 	e.To, e.VersionID = o.State, o.VersionID
 	seq, head := chain(&e, 0, o.ChainHash)
 	b.entries = append(b.entries, e)
-	u := &unit{tx: b.tx, now: b.now, flow: f}
+	u := &unit{tx: b.tx, now: b.now, facts: loaded{Epoch: b.epoch}}
+	if err := u.named(f, o.FlowVersion); err != nil {
+		return err
+	}
 	d := operation.NextFor(operation.Facts{State: o.State}, u.people(o), u.due(o), operation.Responsible{}, time.Time{}, time.Time{}, b.now)
 	b.rows.Ops = append(b.rows.Ops, map[string]any{"id": o.ID, "run": o.RunID, "flow": o.Flow, "fv": o.FlowVersion, "stage": o.Stage, "no": o.StageNo, "stages": o.Stages,
 		"dest": o.Destination, "action": o.Action, "effect": o.EffectType, "account": o.Account, "env": o.Environment, "title": o.Title, "state": o.State,
-		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "at": d.At, "seq": seq, "head": hex.EncodeToString(head)})
+		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "nu": d.Who.User, "at": d.At, "seq": seq, "head": hex.EncodeToString(head)})
 	hash := ""
 	if v.hash != nil {
 		hash = hex.EncodeToString(v.hash[:])
@@ -167,6 +171,7 @@ func (b *runBuilder) enter(o *opRow, st definition.Stage, author Author, policy 
 	b.rows.Versions = append(b.rows.Versions, map[string]any{"id": o.VersionID, "op": o.ID, "ak": author.Kind, "ai": author.ID, "pb": string(author.PromptedBy), "model": author.Model,
 		"note": author.Note, "missing": missing, "hash": hash, "account": o.Account, "env": o.Environment, "cred": v.version.Credential, "fv": o.FlowVersion,
 		"dv": b.defs.dests[o.Destination], "content": string(v.version.Content), "request": v.request, "salt": hex.EncodeToString(v.salt), "policy": policy})
+	return nil
 }
 
 // madeVersion is a rendered content version before it is written.

@@ -17,11 +17,11 @@ r AS (INSERT INTO runs (id, flow, flow_version, run_key_hash, label, event_id, s
 	ON CONFLICT ON CONSTRAINT runs_key DO NOTHING RETURNING id),
 er AS (INSERT INTO event_runs (event_id, run_id) SELECT $2, x.id FROM jsonb_to_recordset(CAST($7 AS jsonb)) AS x(id text) ON CONFLICT DO NOTHING),
 o AS (INSERT INTO operations (id, run_id, flow, flow_version, stage, stage_no, stages, destination, action, effect_type, account, environment,
-	title, state, version_id, version_no, attempts_max, next_kind, next_role, next_at, next_since, chain_seq, chain_hash, created_at, updated_at)
+	title, state, version_id, version_no, attempts_max, next_kind, next_role, next_user, next_at, next_since, chain_seq, chain_hash, created_at, updated_at)
 	SELECT x.id, x.run, x.flow, x.fv, x.stage, x.no, x.stages, x.dest, x.action, x.effect, x.account, x.env, x.title, x.state, x.ver, 1, x.max,
-	x.nk, x.nr, x.at, $6, x.seq, decode(x.head, 'hex'), $6, $6
+	x.nk, x.nr, NULLIF(x.nu, ''), x.at, $6, x.seq, decode(x.head, 'hex'), $6, $6
 	FROM jsonb_to_recordset(CAST($8 AS jsonb)) AS x(id text, run text, flow text, fv int, stage text, no int, stages int, dest text, action text, effect text,
-	account text, env text, title text, state text, ver text, max int, nk text, nr text, at timestamptz, seq bigint, head text)
+	account text, env text, title text, state text, ver text, max int, nk text, nr text, nu text, at timestamptz, seq bigint, head text)
 	JOIN r ON r.id = x.run RETURNING id),
 vj AS MATERIALIZED (SELECT x.* FROM jsonb_to_recordset(CAST($9 AS jsonb)) AS x(id text, op text, ak text, ai text, pb text, model text, note text, missing text[], hash text,
 	account text, env text, cred text, fv int, dv int, content text, request text, salt text, policy text) JOIN o ON o.id = x.op),

@@ -105,7 +105,11 @@ func (u *unit) plan(o *opRow) error {
 		if err := json.Unmarshal([]byte(raw), &p); err != nil {
 			return err
 		}
-		who.Approvers = operation.Responsible{Role: p.Approvers.Role}
+		sel, err := u.present(p.Approvers)
+		if err != nil {
+			return err
+		}
+		who.Approvers = responsible(sel, u.who)
 	}
 	f := operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), PausedOperation: o.Paused}
 	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 )
 
 type lockedRow struct {
@@ -87,11 +89,24 @@ func (t *tx) lock(a Actor, q string, args ...any) (*unit, error) {
 
 // definitions loads the flow version of the operation and the destination's current profile.
 func (u *unit) definitions() error {
-	var err error
-	if u.flow, err = u.s.flowVersion(u.ctx, u.Tx, u.op.Flow, u.op.FlowVersion); err != nil {
+	flow, err := u.s.flowVersion(u.ctx, u.Tx, u.op.Flow, u.op.FlowVersion)
+	if err != nil {
+		return err
+	}
+	if err := u.named(flow, u.op.FlowVersion); err != nil {
 		return err
 	}
 	u.profile, err = u.s.profileVersion(u.ctx, u.Tx, u.op.Destination, u.facts.DestVersion)
+	return err
+}
+
+// named takes a flow into use with its named people as they stand now.
+func (u *unit) named(f *definition.Flow, version int) error {
+	n, err := u.standIn(f, version, u.facts.Epoch)
+	u.flow, u.who = n.flow, maps.Clone(n.ids)
+	if u.who == nil {
+		u.who = map[string]operation.UserID{}
+	}
 	return err
 }
 
