@@ -165,3 +165,49 @@ func TestFieldCase40_AcceptedIsNotDelivered(t *testing.T) {
 		whole(t, f.Store, operation.SubjectOperation, string(id))
 	})
 }
+
+// TestReexecutionHasAWayOut: plain evidence makes nobody a party, a request can be
+// withdrawn by any reviewer, and a new round may be decided by who was in the last one.
+func TestReexecutionHasAWayOut(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	job := store.Job("test")
+	id, err := f.Store.Adopt(t.Context(), f.As("ops"), store.AdoptedJob{Flow: "goodwill-invoice", Stage: "invoice", System: "cron", ItsID: "job 7", Reason: "It stopped last night.",
+		Content: map[string]any{"customer": "cus_1", "amount": 100, "currency": "eur", "description": "Goodwill"}})
+	ok(t, err)
+	shown := func(short, reason string) store.Shown {
+		t.Helper()
+		p, err := f.Store.FindOperation(t.Context(), f.As(short), id)
+		ok(t, err)
+		return store.Shown{Operation: id, Revision: p.Revision, FormID: store.NewFormID(), Reason: reason}
+	}
+	if s := f.State(t, id); s != operation.Review {
+		t.Fatalf("state %s", s)
+	}
+	var yes store.Answers
+	for _, i := range operation.Checklist {
+		yes = append(yes, operation.Answer{Item: i, Yes: true})
+	}
+	request := func(short string) {
+		t.Helper()
+		ok(t, f.Store.ConfirmNotDone(t.Context(), f.As(short), shown(short, "Nothing is there."), yes, true))
+		if s := f.State(t, id); s != operation.ReexecutionRequested {
+			t.Fatalf("state %s after a request", s)
+		}
+	}
+	request("ops")
+	ok(t, f.Store.AddStatement(t.Context(), f.As("ops2"), shown("ops2", "I looked as well."), ""))
+	refused(t, f.Store.WithdrawRequest(t.Context(), f.As("lead"), shown("lead", "no")), operation.CodeNotEntitled)
+	refused(t, f.Store.WithdrawRequest(t.Context(), f.As("ops"), shown("ops", "")), operation.CodeReasonMissing)
+	ok(t, f.Store.WithdrawRequest(t.Context(), f.As("ops"), shown("ops", "asked too early")))
+	if s := f.State(t, id); s != operation.Review {
+		t.Fatalf("state %s after the request was withdrawn", s)
+	}
+	request("ops")
+	refused(t, f.Store.DecideReexecution(t.Context(), f.As("ops"), shown("ops", "mine"), true), operation.CodeParty)
+	ok(t, f.Store.DecideReexecution(t.Context(), f.As("ops2"), shown("ops2", "agreed"), true))
+	if _, err := f.Store.ClaimAndDispatch(t.Context(), job, id, "test"); err == nil {
+		t.Error("sent without a fresh lookup")
+	}
+	whole(t, f.Store, operation.SubjectOperation, string(id))
+}

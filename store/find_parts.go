@@ -84,7 +84,7 @@ func (p *OperationPage) readCase(u *unit) error {
 	if p.Answers, err = u.roundAnswers(); err != nil {
 		return err
 	}
-	if p.CaseParties, err = u.caseParties(p.ID); err != nil {
+	if p.CaseParties, err = u.caseParties(p.ID, false); err != nil {
 		return err
 	}
 	var reqs []ReexecutionRow

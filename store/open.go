@@ -27,6 +27,7 @@ type Store struct {
 	river  *river.Client[*sql.Tx]
 	stmts  statements
 	defs   definitions
+	nudges nudger
 	log    *slog.Logger
 	// LeaseDefault is used where a profile names no lease.
 	hasher chan struct{}
@@ -75,6 +76,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		_ = db.Close()
 		return nil, fmt.Errorf("job client: %w", err)
 	}
+	s.startNudger()
 	return s, nil
 }
 
@@ -104,7 +106,10 @@ func connect(raw string) (*sqlx.DB, error) {
 }
 
 // Close closes all connections.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	s.nudges.cancel()
+	return s.db.Close()
+}
 
 // DB gives the guarded pool to the job engine. Nothing else may write through it.
 func (s *Store) DB() *sql.DB { return s.db.DB }

@@ -95,6 +95,7 @@ func (u *unit) reexecutionEnded(a operation.After, r operation.Result, att attem
 		return nil
 	}
 	u.voidClearance()
+	u.op.CaseRound++ // what follows is a case of its own, with its own answers
 	return u.endRequest("done")
 }
 

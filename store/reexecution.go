@@ -57,16 +57,17 @@ func (u *unit) requestReexecution(who operation.Person, reason string) error {
 	return u.move(o, operation.EvRequestReexecution, reason, "request", string(id), "role", string(u.reviewer().Role))
 }
 
-// caseParties are all natural persons of a case: authors and submitters, who answered
-// the checklist, who stated evidence, who asked.
-func (u *unit) caseParties(op operation.ID) ([]operation.UserID, error) {
+// caseParties are all natural persons of a case: who wrote, prompted or submitted
+// content, and who answered the checklist or asked in its current round (MODEL §5). A
+// round ends with the re-execution that came of it, or with a dispute. A replacement
+// looks at every round of its original.
+func (u *unit) caseParties(op operation.ID, everyRound bool) ([]operation.UserID, error) {
 	var ids []operation.UserID
-	err := u.list(&ids, `SELECT user_id FROM checklist_answers WHERE operation_id = $1
-		UNION SELECT requested_by FROM reexecution_requests WHERE operation_id = $1
-		UNION SELECT given_by FROM evidence WHERE operation_id = $1 AND kind = 'statement'
+	err := u.list(&ids, `SELECT a.user_id FROM checklist_answers a JOIN operations o ON o.id = a.operation_id WHERE o.id = $1 AND ($2 OR a.round = o.case_round)
+		UNION SELECT q.requested_by FROM reexecution_requests q JOIN operations o ON o.id = q.operation_id WHERE o.id = $1 AND ($2 OR q.round = o.case_round)
 		UNION SELECT author_id FROM content_versions WHERE operation_id = $1 AND author_kind = 'person'
 		UNION SELECT prompted_by FROM content_versions WHERE operation_id = $1 AND prompted_by IS NOT NULL
-		UNION SELECT s.submitted_by FROM submissions s JOIN content_versions v ON v.id = s.version_id WHERE v.operation_id = $1`, string(op))
+		UNION SELECT s.submitted_by FROM submissions s JOIN content_versions v ON v.id = s.version_id WHERE v.operation_id = $1`, string(op), everyRound)
 	return ids, err
 }
 
@@ -74,7 +75,7 @@ func (u *unit) caseParties(op operation.ID) ([]operation.UserID, error) {
 // their eyes. Approval permits exactly one attempt, with its own expiry.
 func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approve bool) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		parties, err := u.caseParties(u.op.ID)
+		parties, err := u.caseParties(u.op.ID, false)
 		if err != nil {
 			return err
 		}
@@ -89,6 +90,28 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 			return u.refuseReexecution(sh)
 		}
 		return u.approveReexecution(sh, sel)
+	})
+}
+
+// WithdrawRequest takes an open request for a re-execution back to review. Any reviewer
+// may: it permits nothing, and nobody is left waiting for a second person that the case
+// no longer has.
+func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
+	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
+		if u.op.State != operation.ReexecutionRequested {
+			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
+		}
+		if !u.reviewer().Matches(who) {
+			return operation.Refuse(operation.CodeNotEntitled, "role", string(u.reviewer().Role)).By(u.people(u.op).Reviewer)
+		}
+		if sh.Reason == "" {
+			return operation.Refuse(operation.CodeReasonMissing)
+		}
+		if err := u.endRequest("void"); err != nil {
+			return err
+		}
+		u.voidClearance()
+		return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, "cause", "withdrawn", "role", string(u.reviewer().Role))
 	})
 }
 

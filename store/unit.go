@@ -52,7 +52,9 @@ func (s *Store) change(ctx context.Context, a Actor, id operation.ID, fn func(*u
 
 // changeBy is change with one of the locking statements and its parameters.
 func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) error, args ...any) error {
-	return s.write(ctx, func(t *tx) error {
+	var jobs []map[string]any
+	err := s.write(ctx, func(t *tx) error {
+		jobs = nil
 		u, err := t.lock(a, q, args...)
 		if err != nil {
 			return err
@@ -60,8 +62,14 @@ func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) 
 		if err := fn(u); err != nil {
 			return err
 		}
-		return u.save()
+		err = u.save() // plans the wake-ups
+		jobs = u.w.jobs
+		return err
 	})
+	if err == nil {
+		s.nudgeFor(jobs)
+	}
+	return err
 }
 
 // lock locks the run and the operation. When it had to wait, what it read besides is

@@ -56,8 +56,6 @@ var parts = map[string]string{
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
-	"ntf": `SELECT count(pg_notify(concat(current_schema(), '.river_insert'), jsonb_build_object('queue', x.queue)::text)) AS n
-	FROM (SELECT DISTINCT queue FROM jsonb_to_recordset(?) AS y(queue text, scheduled_at timestamptz) WHERE scheduled_at IS NULL) x WHERE EXISTS (SELECT 1 FROM op)`,
 }
 
 // statement builds the saving statement for exactly the parts that a decision needs.
@@ -102,10 +100,6 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 		addOne("run", r)
 	}
 	add("job", w.jobs)
-	add("ntf", due(w.jobs))
-	if len(due(w.jobs)) > 0 {
-		t.WriteString(" + 0 * (SELECT n FROM ntf)") // a SELECT runs only when it is read
-	}
 	return b.String(), t.String(), args, err
 }
 
@@ -123,17 +117,6 @@ func withoutNUL(js []byte) string {
 		s = t
 	}
 	return s
-}
-
-// due are the jobs that may run at once: only they are worth a notification.
-func due(jobs []map[string]any) []map[string]any {
-	var out []map[string]any
-	for _, j := range jobs {
-		if j["scheduled_at"] == nil {
-			out = append(out, j)
-		}
-	}
-	return out
 }
 
 func timeOrNil(t time.Time) any {
