@@ -57,6 +57,9 @@ func (u *unit) replace(sh Shown, n Replacement) (operation.ID, error) {
 	c := &opRow{ID: id, RunID: o.RunID, Flow: o.Flow, FlowVersion: o.FlowVersion, Stage: o.Stage, StageNo: o.StageNo, Stages: o.Stages, ItemKey: o.ItemKey,
 		Replacement: row.Last + 1, Replaces: string(o.ID), Destination: o.Destination, Action: o.Action, EffectType: o.EffectType, Deliberate: n.Deliberate}
 	u.note(o, "replaced", sh.Reason, "replacement", string(id))
+	if o.Remedy == remedyBlocked {
+		o.Remedy = "" // the replacement is the owner's answer
+	}
 	o.replanned = true
 	return id, u.insertOperation(c, newContent{content: n.Content, missing: n.Missing, author: Author{Kind: "person", ID: u.actor.ID, Note: sh.Reason}, submit: n.Submit, second: second, reason: sh.Reason})
 }

@@ -113,6 +113,7 @@ func (u *unit) planRun(siblingsChanged bool) error {
 	if err != nil {
 		return err
 	}
+	u.planBlocked(state)
 	row := map[string]any{"id": u.op.RunID, "state": state, "seq": u.facts.RunSeq, "head": hexOf(u.facts.RunHash)}
 	if state != u.facts.RunState {
 		e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
@@ -125,6 +126,25 @@ func (u *unit) planRun(siblingsChanged bool) error {
 	}
 	u.w.runs = append(u.w.runs, row)
 	return nil
+}
+
+// remedyBlocked is the owner's open work on an operation that was closed without effect
+// and blocks the stages after it: go on without it, replace it, or leave it.
+const remedyBlocked = "blocked"
+
+// planBlocked gives the owner that work, and takes it away when the run goes on.
+func (u *unit) planBlocked(state string) {
+	o := u.op
+	waits := false
+	for _, s := range u.siblings {
+		waits = waits || s.StageNo > o.StageNo && !s.State.Closed()
+	}
+	switch {
+	case state == string(operation.RunBlocked) && o.State.WithoutEffect() && o.State != o.was && waits && o.Remedy == "":
+		o.Remedy, o.replanned = remedyBlocked, true
+	case o.Remedy == remedyBlocked && (state != string(operation.RunBlocked) || !o.State.WithoutEffect()):
+		o.Remedy, o.replanned = "", true
+	}
 }
 
 // runState follows from all operations of the run.

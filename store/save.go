@@ -31,17 +31,14 @@ SELECT (SELECT count(*) FROM op)`
 // save writes everything that the decision changed: the operation, its siblings, the
 // run, the history, the wake-ups.
 func (u *unit) save() error {
-	if err := u.plan(u.op); err != nil {
+	changed := u.changedSiblings()
+	if err := u.planRun(len(changed) > 0); err != nil {
 		return err
 	}
-	changed := u.changedSiblings()
-	for _, o := range changed {
+	for _, o := range append(changed, u.op) {
 		if err := u.plan(o); err != nil {
 			return err
 		}
-	}
-	if err := u.planRun(len(changed) > 0); err != nil {
-		return err
 	}
 	for _, o := range changed {
 		if err := u.saveRow(o, "[]", writes{}); err != nil {
