@@ -149,11 +149,7 @@ func edited(p *store.OperationPage, t *typed) (content map[string]any, missing [
 }
 
 // edit makes a new content version of an operation.
-func (s *site) edit(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) edit(c echo.Context, at *operationAt, t typed) error {
 	content, missing := edited(at.p, &t)
 	if len(t.errors) > 0 {
 		return s.showEdit(c, http.StatusUnprocessableEntity, at.p, views.EditVersion, t)
@@ -179,11 +175,7 @@ func (s *site) edit(c echo.Context) error {
 }
 
 // replace makes a new operation in place of a closed one.
-func (s *site) replace(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) replace(c echo.Context, at *operationAt, t typed) error {
 	content, missing := edited(at.p, &t)
 	if !t.yes("confirm") {
 		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
@@ -221,6 +213,9 @@ func (s *site) editAgain(c echo.Context, was *operationAt, t typed, mode views.E
 		t.wrong("reason", views.Refused(r))
 	case operation.CodeContentMissing:
 		s.markMissing(now, &t, content)
+		for _, path := range strings.Split(r.Params["field"], ", ") { // what the request cannot hold
+			t.wrong("content."+path, views.Sentence(views.ErrorRequired))
+		}
 		t.wrong("", views.Refused(r))
 	default:
 		t.wrong("", views.Refused(r))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -125,6 +126,9 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 	if err != nil {
 		return err
 	}
+	if given && len(v.missing) > 0 { // whoever gives content is told; it is not kept as a draft
+		return operation.Refuse(operation.CodeContentMissing, "field", contentPlaces("/content/"+st.Key+"/", v.missing))
+	}
 	o := &opRow{ID: id, RunID: run, Flow: f.Name, FlowVersion: version, Stage: st.Key, StageNo: no, Stages: len(f.Stages),
 		Destination: st.Destination, Action: st.Action, EffectType: act.Effect, Account: p.Account, Environment: p.Environment,
 		Title: titleOf(content), AttemptsMax: max(st.MaxAttempts, 1), VersionID: operation.VersionID(newID("ver")), VersionNo: 1,
@@ -174,6 +178,15 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	return nil
 }
 
+// contentPlaces writes dotted paths as places in what a caller sent.
+func contentPlaces(below string, paths []string) string {
+	places := make([]string, len(paths))
+	for i, p := range paths {
+		places[i] = below + strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(p)
+	}
+	return strings.Join(places, ", ")
+}
+
 // madeVersion is a rendered content version before it is written.
 type madeVersion struct {
 	version operation.Version
@@ -198,7 +211,10 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 	}
 	if len(missing) > 0 {
 		v.version = operation.Version{Content: raw, Account: p.Account, Environment: p.Environment, Credential: p.Auth.Name(), Destination: p.Destination, Action: act.Name}
-		return v, operation.CheckNumbers(raw)
+		if err := operation.CheckNumbers(raw); err != nil {
+			return v, operation.Refuse(operation.CodeContentMissing, "field", joinOr(missing, ""))
+		}
+		return v, nil
 	}
 	v.version, err = act.Render(content, os.LookupEnv, now)
 	var incomplete *definition.ContentError

@@ -44,7 +44,10 @@ func (s *Store) AddVersion(ctx context.Context, a Actor, n NewVersion) error {
 		if err != nil {
 			return err
 		}
-		if same {
+		// incomplete content is rendered once more: what is missing is named, and another
+		// version of the destination may take it
+		incomplete := u.op.State == operation.Draft && len(u.facts.VersionHash) == 0
+		if same && !(n.Submit && incomplete) {
 			if n.Submit && u.op.State == operation.Draft {
 				return u.submit()
 			}

@@ -161,6 +161,10 @@ func (s *server) AddVersion(ctx context.Context, r AddVersionRequestObject) (Add
 		n.Revision = *r.Body.Revision
 	}
 	if err := s.Store.AddVersion(ctx, k.actor, n); err != nil {
+		var r *operation.Refusal
+		if errors.As(err, &r) && r.Code == operation.CodeContentMissing {
+			err = operation.Refuse(r.Code, "field", "/content/"+strings.NewReplacer(", ", ", /content/", ".", "/", "[", "/", "]", "").Replace(r.Params["field"]))
+		}
 		return nil, contentFault(err)
 	}
 	o, err := s.operation(ctx, id)

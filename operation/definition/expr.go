@@ -94,6 +94,7 @@ type expr struct {
 	text    string
 	program cel.Program
 	names   map[string]bool // the variables it reads
+	fields  []string        // the paths of the content it reads
 	boolean bool            // its type is bool, or not known before it is evaluated
 }
 
@@ -120,6 +121,9 @@ func compile(s scope, text string) (*expr, error) {
 		}
 	})
 	ast.PostOrderVisit(checked.NativeRep().Expr(), visitor)
+	if e.names["content"] {
+		e.fields = contentFields(checked.NativeRep().Expr())
+	}
 	return e, nil
 }
 
@@ -135,10 +139,10 @@ func firstIssue(iss *cel.Issues) string {
 func (e *expr) eval(vars map[string]any) (ref.Val, error) {
 	out, _, err := e.program.Eval(vars)
 	if err != nil {
-		return nil, fmt.Errorf("${%s}: %w", e.text, err)
+		return nil, &exprError{e.fields, fmt.Errorf("${%s}: %w", e.text, err)}
 	}
 	if types.IsError(out) {
-		return nil, fmt.Errorf("${%s}: %v", e.text, out)
+		return nil, &exprError{e.fields, fmt.Errorf("${%s}: %v", e.text, out)}
 	}
 	return out, nil
 }
@@ -151,7 +155,7 @@ func (e *expr) value(vars map[string]any) (any, error) {
 	}
 	v, err := native(out)
 	if err != nil {
-		return nil, fmt.Errorf("${%s}: %w", e.text, err)
+		return nil, &exprError{e.fields, fmt.Errorf("${%s}: %w", e.text, err)}
 	}
 	return v, nil
 }

@@ -13,21 +13,28 @@ import (
 // objects and lists with bracket keys: metadata[k]=v, items[0][price]=p. Keys are
 // sorted, so that the same content gives the same bytes. Null values are left out.
 func encodeForm(t template, vars map[string]any) (string, error) {
-	v, err := t.render(vars)
-	if err != nil {
-		return "", err
-	}
-	m, ok := v.(map[string]any)
+	o, ok := t.(object)
 	if !ok {
 		return "", errors.New("it must be an object")
 	}
 	var fields []string
-	for _, name := range sortedNames(m) {
-		if strings.ContainsAny(name, "[]") || name == "" {
-			return "", fmt.Errorf("the name %q cannot stand in a form", name)
+	for _, name := range o.names {
+		v, err := o.of[name].render(vars)
+		if errors.Is(err, errAbsent) {
+			continue
 		}
-		if fields, err = formFields(fields, url.QueryEscape(name), m[name]); err != nil {
-			return "", err
+		if err == nil && (strings.ContainsAny(name, "[]") || name == "") {
+			err = fmt.Errorf("the name %q cannot stand in a form", name)
+		}
+		if err == nil {
+			fields, err = formFields(fields, url.QueryEscape(name), v)
+		}
+		if err != nil {
+			var of *exprError
+			if !errors.As(err, &of) {
+				err = &exprError{fieldsOf(o.of[name]), err}
+			}
+			return "", fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return strings.Join(fields, "&"), nil

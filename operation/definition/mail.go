@@ -49,7 +49,8 @@ func (r *rawMail) compile(path string, p *problems) *mailForm {
 	return m
 }
 
-// render gives the whole message with a frozen Date, boundary and Message-ID. The
+// render gives the whole message with a frozen Date, boundary and Message-ID; an error
+// of the content is a *ContentError. The
 // Message-ID is "<{operation_id}@domain>": it stays the same over all attempts.
 func (m *mailForm) render(s *SMTP, base string, vars map[string]any, now time.Time) (operation.Request, error) {
 	out := operation.Request{Kind: operation.RequestSMTP, URL: base}
@@ -59,11 +60,11 @@ func (m *mailForm) render(s *SMTP, base string, vars map[string]any, now time.Ti
 	}
 	to, err := addresses(m.to, vars)
 	if err != nil {
-		return out, fmt.Errorf("to: %w", err)
+		return out, contentFault("mail.to", m.to, err)
 	}
 	subject, err := oneLineText(m.subject, vars)
 	if err != nil {
-		return out, fmt.Errorf("subject: %w", err)
+		return out, contentFault("mail.subject", m.subject, err)
 	}
 	h := &mailHeader{}
 	h.add("Date", now.UTC().Format("Mon, 02 Jan 2006 15:04:05 +0000"))
@@ -76,10 +77,12 @@ func (m *mailForm) render(s *SMTP, base string, vars map[string]any, now time.Ti
 	h.add("To", strings.Join(names, ",\r\n "))
 	if m.replyTo != nil {
 		reply, err := addresses(m.replyTo, vars)
-		if err != nil {
-			return out, fmt.Errorf("reply_to: %w", err)
+		switch {
+		case err == nil:
+			h.add("Reply-To", writeAddress(reply[0]))
+		case !errors.Is(err, errAbsent):
+			return out, contentFault("mail.reply_to", m.replyTo, err)
 		}
-		h.add("Reply-To", writeAddress(reply[0]))
 	}
 	h.add("Subject", encodeWords(subject))
 	h.add("Message-ID", "<"+operation.MarkHole(operation.HoleOperationID)+"@"+s.MessageIDDomain+">")
@@ -102,17 +105,17 @@ func (m *mailForm) extraHeaders(h *mailHeader, vars map[string]any) error {
 	for _, name := range m.headers.names {
 		ps, err := m.headers.of[name].pieces(vars)
 		if err != nil {
-			return fmt.Errorf("header %s: %w", name, err)
+			return contentFault("mail.headers."+name, m.headers.of[name], err)
 		}
 		v := joinPieces(ps)
 		bare := strings.NewReplacer(operation.HoleOpen, "", operation.HoleClose, "").Replace(v)
 		switch {
 		case hasControl(v):
-			return fmt.Errorf("header %s: the value holds a line end or another control character", name)
+			return contentFault("mail.headers."+name, m.headers.of[name], errHeaderValue)
 		case bare == v:
 			v = encodeWords(v)
 		case !isASCII(bare) || len(bare) > 400:
-			return fmt.Errorf("header %s: around a hole the value must be short ASCII", name)
+			return contentFault("mail.headers."+name, m.headers.of[name], errors.New("around a hole the value must be short ASCII"))
 		}
 		h.add(textproto.CanonicalMIMEHeaderKey(name), v)
 	}
@@ -124,10 +127,10 @@ func (m *mailForm) extraHeaders(h *mailHeader, vars map[string]any) error {
 func (m *mailForm) body(h *mailHeader, vars map[string]any) (string, error) {
 	text, err := bodyText(m.text, vars)
 	if err != nil {
-		return "", fmt.Errorf("text: %w", err)
+		return "", contentFault("mail.text", m.text, err)
 	}
 	if strings.TrimSpace(text) == "" {
-		return "", errors.New("text: there is no text")
+		return "", contentFault("mail.text", m.text, errors.New("there is no text"))
 	}
 	h.add("MIME-Version", "1.0")
 	plainPart := part("text/plain", text)
@@ -139,7 +142,7 @@ func (m *mailForm) body(h *mailHeader, vars map[string]any) (string, error) {
 		return strings.Join(h.lines, "\r\n") + "\r\n" + plainPart, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("html: %w", err)
+		return "", contentFault("mail.html", m.html, err)
 	}
 	htmlPart := part("text/html", html)
 	sum := sha256.Sum256([]byte(plainPart + "\x00" + htmlPart))

@@ -165,23 +165,21 @@ func (p *Profile) Base(env Env) (string, error) {
 
 // Render gives the version that an approval covers: the normalised content and the
 // exact request, holes open. env looks up the variables of the profile's places; now
-// becomes the Date of a mail. The same arguments give the same version. An error
-// names what is missing or not permitted; nothing may be submitted then.
+// becomes the Date of a mail. The same arguments give the same version. What the
+// content is at fault for is a *ContentError that names the parts; any other error is
+// one of the set-up: a variable that is not set, a place that is none. Nothing may be
+// submitted then.
 func (a *Action) Render(content map[string]any, env Env, now time.Time) (operation.Version, error) {
-	content, err := a.prepare(content)
+	base, err := a.profile.Base(env)
 	if err != nil {
+		return operation.Version{}, err
+	}
+	if content, err = a.prepare(content); err != nil {
 		return operation.Version{}, err
 	}
 	raw, err := marshal(content)
 	if err != nil {
-		return operation.Version{}, fmt.Errorf("content: %w", err)
-	}
-	if err := operation.CheckNumbers(json.RawMessage(raw)); err != nil {
-		return operation.Version{}, fmt.Errorf("content: %w", err)
-	}
-	base, err := a.profile.Base(env)
-	if err != nil {
-		return operation.Version{}, err
+		return operation.Version{}, contentFault("content", nil, err)
 	}
 	vars := map[string]any{"content": plain(content)}
 	var req operation.Request
@@ -190,11 +188,11 @@ func (a *Action) Render(content map[string]any, env Env, now time.Time) (operati
 	} else {
 		req, err = a.request.render(base, vars, a.protection)
 	}
-	if err == nil {
-		err = req.Check()
-	}
 	if err != nil {
 		return operation.Version{}, err
+	}
+	if err := req.Check(); err != nil {
+		return operation.Version{}, contentFault("request", nil, err)
 	}
 	return operation.Version{
 		Content: json.RawMessage(raw), Request: req, Destination: a.profile.Destination, Action: a.Name,
@@ -208,8 +206,8 @@ func (a *Action) prepare(content map[string]any) (map[string]any, error) {
 	if normal == nil {
 		normal = map[string]any{}
 	}
-	if err := refuseMarkers(normal); err != nil {
-		return nil, err
+	if f := unfit(normal, ""); f != nil {
+		return nil, f
 	}
 	wrong, err := a.CheckContent(normal)
 	if err != nil {
@@ -221,69 +219,34 @@ func (a *Action) prepare(content map[string]any) (map[string]any, error) {
 	return normal, nil
 }
 
-// ContentError says which parts of a content are missing or do not fit.
-type ContentError struct {
-	Fields []string // dotted paths, sorted
-}
-
-// Error names the parts.
-func (e *ContentError) Error() string {
-	return "content is missing or does not fit: " + strings.Join(e.Fields, ", ")
-}
-
-// refuseMarkers refuses text that looks like the percent-encoded mark of a hole:
-// in a body that is not percent-encoded it would be taken for one.
-func refuseMarkers(v any) error {
-	switch x := v.(type) {
-	case string:
-		if up := strings.ToUpper(x); strings.Contains(up, "%EE%80%80") || strings.Contains(up, "%EE%80%81") {
-			return errors.New("content holds the encoded mark of a hole (%EE%80%80 or %EE%80%81)")
-		}
-	case []any:
-		for _, e := range x {
-			if err := refuseMarkers(e); err != nil {
-				return err
-			}
-		}
-	case map[string]any:
-		for k, e := range x {
-			if err := refuseMarkers(k); err != nil {
-				return err
-			}
-			if err := refuseMarkers(e); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// render gives the exact request. Header lines are sorted by name.
+// render gives the exact request. Header lines are sorted by name. Every error is a
+// *ContentError.
 func (r *request) render(base string, vars map[string]any, pt protection) (operation.Request, error) {
 	out := operation.Request{Kind: operation.RequestHTTP, Method: r.method}
 	path, err := r.renderPath(vars)
 	if err != nil {
-		return out, fmt.Errorf("path: %w", err)
+		return out, contentFault("request.path", r.path, err)
 	}
 	out.URL = base + path
 	if r.query != nil {
 		q, err := encodeForm(r.query, vars)
 		if err != nil {
-			return out, fmt.Errorf("query: %w", err)
+			return out, contentFault("request.query", r.query, err)
 		}
 		if q != "" {
 			out.URL += "?" + q
 		}
 	}
-	headers := map[string]string{}
+	headers, from := map[string]string{}, map[string]template{}
 	if err := r.body(&out, vars, headers); err != nil {
 		return out, err
 	}
 	for _, name := range r.headers.names {
 		ps, err := r.headers.of[name].pieces(vars)
 		if err != nil {
-			return out, fmt.Errorf("header %s: %w", name, err)
+			return out, contentFault("request.headers."+name, r.headers.of[name], err)
 		}
+		from[textproto.CanonicalMIMEHeaderKey(name)] = r.headers.of[name]
 		headers[textproto.CanonicalMIMEHeaderKey(name)] = joinPieces(ps)
 	}
 	if pt.keyHeader != "" {
@@ -291,13 +254,18 @@ func (r *request) render(base string, vars map[string]any, pt protection) (opera
 	}
 	for name, v := range headers {
 		if hasControl(v) || v != strings.TrimSpace(v) {
-			return out, fmt.Errorf("header %s: the value holds a line end, another control character or blanks around it", name)
+			return out, contentFault("request.headers."+name, from[name], errHeaderValue)
 		}
 		out.Header = append(out.Header, operation.Header{Name: name, Value: v})
 	}
 	sort.Slice(out.Header, func(i, j int) bool { return out.Header[i].Name < out.Header[j].Name })
-	return out, r.checkHoles(out, pt)
+	if err := r.checkHoles(out, pt); err != nil {
+		return out, contentFault("request", nil, err)
+	}
+	return out, nil
 }
+
+var errHeaderValue = errors.New("a header's value holds a line end, another control character or blanks around it")
 
 // checkHoles makes sure that the request holds no hole but the declared ones.
 func (r *request) checkHoles(out operation.Request, pt protection) error {
@@ -319,22 +287,22 @@ func (r *request) body(out *operation.Request, vars map[string]any, headers map[
 	case r.form != nil:
 		f, err := encodeForm(r.form, vars)
 		if err != nil {
-			return fmt.Errorf("form: %w", err)
+			return contentFault("request.form", r.form, err)
 		}
 		out.Body, headers["Content-Type"] = f, "application/x-www-form-urlencoded"
 	case r.json != nil:
 		v, err := r.json.render(vars)
 		if err != nil {
-			return fmt.Errorf("json: %w", err)
+			return contentFault("request.json", r.json, err)
 		}
 		if out.Body, err = marshal(v); err != nil {
-			return fmt.Errorf("json: %w", err)
+			return contentFault("request.json", r.json, err)
 		}
 		headers["Content-Type"] = "application/json"
 	case r.text != nil:
 		ps, err := r.text.pieces(vars)
 		if err != nil {
-			return fmt.Errorf("text: %w", err)
+			return contentFault("request.text", r.text, err)
 		}
 		out.Body, headers["Content-Type"] = joinPieces(ps), "text/plain; charset=utf-8"
 	}
@@ -349,6 +317,7 @@ func (r *request) renderPath(vars map[string]any) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
+	fields := map[int][]string{} // number of a segment → the content that stands in it
 	for _, p := range ps {
 		if !p.value {
 			b.WriteString(strings.NewReplacer(operation.HoleOpen, url.PathEscape(operation.HoleOpen),
@@ -356,13 +325,15 @@ func (r *request) renderPath(vars map[string]any) (string, error) {
 			continue
 		}
 		if p.text == "" || strings.ContainsAny(p.text, "/\\") || hasControl(p.text) {
-			return "", fmt.Errorf("the value %q cannot stand in a path", p.text)
+			return "", &exprError{p.fields, fmt.Errorf("the value %q cannot stand in a path", p.text)}
 		}
+		n := strings.Count(b.String(), "/")
+		fields[n] = append(fields[n], p.fields...)
 		b.WriteString(url.PathEscape(p.text))
 	}
-	for _, segment := range strings.Split(b.String(), "/") {
+	for n, segment := range strings.Split(b.String(), "/") {
 		if plainSegment, err := url.PathUnescape(segment); err != nil || plainSegment == "." || plainSegment == ".." {
-			return "", fmt.Errorf("the segment %q cannot stand in a path", segment)
+			return "", &exprError{fields[n], fmt.Errorf("the segment %q cannot stand in a path", segment)}
 		}
 	}
 	return b.String(), nil

@@ -30,6 +30,8 @@ type piece struct {
 	text  string
 	value bool // it came from an expression
 	truth bool // that gave true or false
+	// fields are the paths of the content that the expression reads
+	fields []string
 }
 
 type literal struct{ v any }
@@ -158,10 +160,10 @@ func (x single) pieces(vars map[string]any) ([]piece, error) {
 	}
 	s, err := textOf(v)
 	if err != nil {
-		return nil, fmt.Errorf("${%s}: %w", x.e.text, err)
+		return nil, &exprError{x.e.fields, fmt.Errorf("${%s}: %w", x.e.text, err)}
 	}
 	_, truth := v.(bool)
-	return []piece{{text: s, value: true, truth: truth}}, nil
+	return []piece{{text: s, value: true, truth: truth, fields: x.e.fields}}, nil
 }
 
 func (x single) place(vars cel.Activation) (string, error) {
