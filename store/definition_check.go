@@ -182,9 +182,12 @@ func (c *checking) short(d *defined, field, what, beside string, s *operation.Sh
 	if s.Selector.User != "" {
 		who += " named " + s.Selector.User
 	}
-	verb := "there are"
+	people, verb := "people", "there are"
+	if s.Need == 1 {
+		people = "person"
+	}
 	if s.Have == 1 {
 		verb = "there is"
 	}
-	c.problem(d, field, "%s needs %d active with %s for this flow%s; %s %d. Add people or roles first: holdpoint user add", what, s.Need, who, beside, verb, s.Have)
+	c.problem(d, field, "%s needs %d active %s with %s for this flow%s; %s %d. Add people or roles first: holdpoint user add", what, s.Need, people, who, beside, verb, s.Have)
 }
