@@ -66,7 +66,7 @@ func newSMTP(p *definition.Profile, env Env, roots *x509.CertPool) (Connector, e
 	if err != nil {
 		return nil, fmt.Errorf("destination %s: %w", p.Destination, err)
 	}
-	return mailServer{server, p}, nil
+	return mailServer{server, p, env}, nil
 }
 
 // NewLimiterFor gives the limiter of a profile's limits.

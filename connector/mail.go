@@ -14,6 +14,7 @@ import (
 type mailServer struct {
 	*smtp.Connector
 	profile *definition.Profile
+	env     Env
 }
 
 // Act hands the mail over at most once.
@@ -30,7 +31,7 @@ func (m mailServer) Act(ctx context.Context, o Order) operation.Result {
 		return r
 	}
 	judged := action.Classify(definition.Context{
-		Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt,
+		Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt, Env: m.env,
 	}, definition.Answer{Status: r.Proof.Status, Body: []byte(r.Proof.Excerpt)})
 	if judged.Outcome != operation.OutcomeConfirmed {
 		r.Outcome, r.TargetReference = operation.OutcomeUnknown, ""

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"time"
 
 	"holdpoint/operation"
@@ -267,7 +268,7 @@ func (p *OperationPage) fill(u *unit) error {
 		}
 	}
 	if cur := p.Current(); cur != nil && p.Action != nil {
-		p.Links = p.Action.LookYourself(definition.Context{Content: cur.Content(), Key: p.Facts.Key, OperationID: string(p.ID), DispatchedAt: p.Facts.LastSend})
+		p.Links = p.Action.LookYourself(definition.Context{Content: cur.Content(), Key: p.Facts.Key, OperationID: string(p.ID), DispatchedAt: p.Facts.LastSend, Env: os.LookupEnv})
 	}
 	return nil
 }

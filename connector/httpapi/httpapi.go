@@ -59,7 +59,7 @@ func (c *Connector) Act(ctx context.Context, o order.Order) operation.Result {
 	r, judged := beforeRules(answer)
 	if !judged {
 		r = action.Classify(definition.Context{
-			Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt,
+			Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt, Env: c.env,
 		}, read(answer))
 		if r.Outcome == operation.OutcomeConfirmed && answer.Written < int64(len(o.Request.Body)) {
 			r = operation.Result{Proof: operation.Proof{
@@ -86,7 +86,7 @@ func (c *Connector) Lookup(ctx context.Context, o order.Lookup) operation.Lookup
 	if err != nil {
 		return unreachable(CodeCredential, err.Error())
 	}
-	about := definition.Context{Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt}
+	about := definition.Context{Content: o.Content, Key: o.Key, OperationID: string(o.Operation), DispatchedAt: o.DispatchedAt, Env: c.env}
 	request, err := action.LookupRequest(about, c.env)
 	if err != nil {
 		return unreachable(CodeBadLookup, err.Error())

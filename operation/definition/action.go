@@ -162,7 +162,7 @@ func (r rawAction) compile(pr *Profile, name string, p *problems) *Action {
 		at := join(path, "reference")
 		a.reference = &reference{
 			id:   compileValue(scopeAnswer, r.Reference.ID, join(at, "id"), p),
-			url:  compileValue(scopeAnswer, r.Reference.URL, join(at, "url"), p),
+			url:  compileValue(scopeAnswerLink, r.Reference.URL, join(at, "url"), p),
 			fits: compileRule(scopeAnswer, r.Reference.Fits, join(at, "fits"), p),
 		}
 	}
@@ -243,7 +243,7 @@ func (r rawLookup) compile(a *Action, path string, p *problems) *lookup {
 		match:    compileOne(scopeAnswer, r.Match, join(path, "match"), p),
 		more:     compileRule(scopeAnswer, r.More, join(path, "more"), p),
 		id:       compileValue(scopeMatch, r.ID, join(path, "id"), p),
-		url:      compileValue(scopeMatch, r.URL, join(path, "url"), p),
+		url:      compileValue(scopeMatchLink, r.URL, join(path, "url"), p),
 		fits:     compileRule(scopeMatch, r.Fits, join(path, "fits"), p),
 		lag:      time.Duration(r.Lag),
 	}
@@ -302,7 +302,7 @@ func (r rawAction) compileLinks(a *Action, path string, p *problems) {
 				l.text[k] = raw[k]
 			}
 		}
-		l.url = compileText(scopeLookup, raw["url"], join(item(path, i), "url"), asWritten, p)
+		l.url = compileText(scopeLookupLink, raw["url"], join(item(path, i), "url"), asWritten, p)
 		a.links = append(a.links, l)
 	}
 }

@@ -26,6 +26,9 @@ type Context struct {
 	Key          string         // the idempotency key that was sent
 	OperationID  string
 	DispatchedAt time.Time
+	// Env gives what the profile's links take from the environment; nil = nothing, and
+	// links that need it are left out.
+	Env Env
 }
 
 // Codes of a proof that Classify gives where the profile's rule names none.
@@ -104,13 +107,13 @@ func (a *Action) Classify(in Context, ans Answer) operation.Result {
 			return unknown(CodeRuleError, err.Error())
 		}
 		if holds {
-			return a.conclude(o, r, vars)
+			return a.conclude(o, r, vars, in.Env)
 		}
 	}
 	return unknown(CodeUnrecognised, "")
 }
 
-func (a *Action) conclude(o outcome, r operation.Result, vars map[string]any) operation.Result {
+func (a *Action) conclude(o outcome, r operation.Result, vars map[string]any, env Env) operation.Result {
 	r.Proof.Code = o.code
 	switch o.kind {
 	case "not_started":
@@ -122,7 +125,7 @@ func (a *Action) conclude(o outcome, r operation.Result, vars map[string]any) op
 			r.Outcome = operation.OutcomeConfirmed
 			return r
 		}
-		id, link, why := a.reference.read(vars)
+		id, link, why := a.reference.read(vars, env)
 		if why != "" {
 			r.Lookup, r.Proof.Code, r.Proof.Detail = true, CodeReferenceMissing, why
 			return r
@@ -133,7 +136,7 @@ func (a *Action) conclude(o outcome, r operation.Result, vars map[string]any) op
 }
 
 // read takes the target reference from an answer; why says what is wrong with it.
-func (rf *reference) read(vars map[string]any) (id, link, why string) {
+func (rf *reference) read(vars map[string]any, env Env) (id, link, why string) {
 	id, err := referenceText(rf.id, vars)
 	if err != nil {
 		return "", "", "The answer holds no usable target reference: " + err.Error()
@@ -143,7 +146,7 @@ func (rf *reference) read(vars map[string]any) (id, link, why string) {
 			return "", "", "The answer's target reference does not fit what was sent."
 		}
 	}
-	return id, linkText(rf.url, vars), ""
+	return id, linkText(rf.url, vars, env), ""
 }
 
 var referencePattern = regexp.MustCompile(`^[^\s\p{C}]{1,255}$`)
@@ -167,15 +170,15 @@ func referenceText(t template, vars map[string]any) (string, error) {
 
 // linkText gives a link that a person can open, or "" when there is none that is
 // safe to show: http and https only.
-func linkText(t template, vars map[string]any) string {
+func linkText(t template, vars map[string]any, env Env) string {
 	if t == nil {
 		return ""
 	}
-	ps, err := t.pieces(vars)
+	text, err := placeWith(t, vars, env)
 	if err != nil {
 		return ""
 	}
-	return safeLink(joinPieces(ps))
+	return safeLink(text)
 }
 
 func safeLink(s string) string {

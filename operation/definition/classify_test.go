@@ -14,7 +14,7 @@ const opID = "op_01234567890123456789012345"
 var dispatched = time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
 
 func in(content map[string]any) Context {
-	return Context{Content: content, Key: opID, OperationID: opID, DispatchedAt: dispatched}
+	return Context{Content: content, Key: opID, OperationID: opID, DispatchedAt: dispatched, Env: demoEnv}
 }
 
 func TestClassify(t *testing.T) {
@@ -227,8 +227,14 @@ func TestLookupRequest(t *testing.T) {
 	if _, err := d.profiles["billing"].Actions["create_coupon"].LookupRequest(in(map[string]any{"code": "../invoices"}), demoEnv); err == nil {
 		t.Error("a code climbs out of its path")
 	}
-	if l := d.profiles["crm"].Actions["create_task"].LookYourself(in(nil)); len(l) != 1 || l[0].Text.In("pl") == "" || l[0].URL == "" {
+	here := in(nil)
+	here.Env = func(name string) (string, bool) { return "http://127.0.0.1:7911", name == "SANDBOX_URL" }
+	if l := d.profiles["crm"].Actions["create_task"].LookYourself(here); len(l) != 1 || l[0].Text.In("pl") == "" || l[0].URL != "http://127.0.0.1:7911/?destination=crm" {
 		t.Errorf("links %v", l)
+	}
+	here.Env = nil
+	if l := d.profiles["crm"].Actions["create_task"].LookYourself(here); len(l) != 0 {
+		t.Errorf("links without the variable they need: %v", l)
 	}
 }
 

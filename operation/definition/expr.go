@@ -26,7 +26,11 @@ const (
 	scopeAnswer  scope = "answer"  // status, header, body, content, key, operation_id
 	scopeMatch   scope = "match"   // as scopeAnswer, and match
 	scopePlace   scope = "place"   // env("NAME")
-	scopeNotice  scope = "notice"  // header, body
+	// the links that people open: as the scope they are named after, and env("NAME")
+	scopeLookupLink scope = "lookup link"
+	scopeAnswerLink scope = "answer link"
+	scopeMatchLink  scope = "match link"
+	scopeNotice     scope = "notice" // header, body
 )
 
 var scopeVariables = map[scope][]cel.EnvOption{
@@ -39,8 +43,11 @@ var scopeVariables = map[scope][]cel.EnvOption{
 	scopeAnswer:  append([]cel.EnvOption{contentVariable, keyVariable, operationVariable}, answerVariables...),
 	scopeMatch: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable,
 		cel.Variable("match", cel.DynType)}, answerVariables...),
-	scopePlace: {cel.Function("env",
-		cel.Overload("env_string", []*cel.Type{cel.StringType}, cel.StringType, cel.LateFunctionBinding()))},
+	scopePlace:      {envFunction},
+	scopeLookupLink: {contentVariable, keyVariable, operationVariable, envFunction},
+	scopeAnswerLink: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable, envFunction}, answerVariables...),
+	scopeMatchLink: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable, envFunction,
+		cel.Variable("match", cel.DynType)}, answerVariables...),
 	scopeNotice: {
 		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.DynType),
@@ -48,6 +55,8 @@ var scopeVariables = map[scope][]cel.EnvOption{
 }
 
 var (
+	envFunction = cel.Function("env",
+		cel.Overload("env_string", []*cel.Type{cel.StringType}, cel.StringType, cel.LateFunctionBinding()))
 	contentVariable   = cel.Variable("content", cel.MapType(cel.StringType, cel.DynType))
 	keyVariable       = cel.Variable("key", cel.StringType)
 	operationVariable = cel.Variable("operation_id", cel.StringType)
@@ -175,13 +184,18 @@ func (e *expr) holds(vars map[string]any) (bool, error) {
 	return bool(b), nil
 }
 
-// Env looks up an environment variable for env("NAME") in a profile's places. Its
+// Env looks up an environment variable for env("NAME") in a profile's places and links. Its
 // second result is false when the variable is not set.
 type Env = func(name string) (value string, ok bool)
 
 // placeText evaluates a text that may use env("NAME").
 func placeText(t template, env Env) (string, error) {
-	vars, err := cel.FunctionVars(map[string]any{}, map[string]cel.LateBoundFunction{
+	return placeWith(t, map[string]any{}, env)
+}
+
+// placeWith is placeText with variables.
+func placeWith(t template, known map[string]any, env Env) (string, error) {
+	vars, err := cel.FunctionVars(known, map[string]cel.LateBoundFunction{
 		"env": func(_ string, args ...ref.Val) ref.Val {
 			name, ok := args[0].(types.String)
 			if !ok || env == nil {

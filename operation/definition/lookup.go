@@ -52,7 +52,7 @@ func (a *Action) ReadLookup(in Context, ans Answer) operation.LookupFinding {
 	}
 	f.Matched = l.by
 	vars := in.variables(ans)
-	if err := l.read(&f, vars, ans.Status); err != nil {
+	if err := l.read(&f, vars, ans.Status, in.Env); err != nil {
 		f.Result, f.ID, f.URL, f.Found = operation.LookupUnreachable, "", "", nil
 		f.Proof.Detail = err.Error()
 	}
@@ -63,7 +63,7 @@ func (a *Action) ReadLookup(in Context, ans Answer) operation.LookupFinding {
 }
 
 // read fills the finding. An error means that the answer could not be read.
-func (l *lookup) read(f *operation.LookupFinding, vars map[string]any, status int) error {
+func (l *lookup) read(f *operation.LookupFinding, vars map[string]any, status int, env Env) error {
 	if l.none != nil {
 		none, err := l.none.holds(vars)
 		if err != nil {
@@ -99,7 +99,7 @@ func (l *lookup) read(f *operation.LookupFinding, vars map[string]any, status in
 	case 0:
 		return l.nothing(f, vars)
 	case 1:
-		return l.found(f, vars, matches[0])
+		return l.found(f, vars, matches[0], env)
 	}
 	f.Result = operation.LookupMany
 	for _, m := range matches {
@@ -108,7 +108,7 @@ func (l *lookup) read(f *operation.LookupFinding, vars map[string]any, status in
 		if err != nil {
 			return err
 		}
-		f.Found = append(f.Found, operation.Found{ID: id, URL: linkText(l.url, vars)})
+		f.Found = append(f.Found, operation.Found{ID: id, URL: linkText(l.url, vars, env)})
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (l *lookup) nothing(f *operation.LookupFinding, vars map[string]any) error 
 	return nil
 }
 
-func (l *lookup) found(f *operation.LookupFinding, vars map[string]any, match any) error {
+func (l *lookup) found(f *operation.LookupFinding, vars map[string]any, match any, env Env) error {
 	vars["match"] = match
 	id, err := referenceText(l.id, vars)
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *lookup) found(f *operation.LookupFinding, vars map[string]any, match an
 			return err
 		}
 	}
-	f.ID, f.URL = id, linkText(l.url, vars)
+	f.ID, f.URL = id, linkText(l.url, vars, env)
 	switch {
 	case l.by == "":
 		f.Result = operation.LookupMismatch
@@ -182,7 +182,7 @@ func (a *Action) LookYourself(in Context) []Link {
 	vars := in.variables(Answer{})
 	var out []Link
 	for _, l := range a.links {
-		if u := linkText(l.url, vars); u != "" {
+		if u := linkText(l.url, vars, in.Env); u != "" {
 			out = append(out, Link{Text: l.text, URL: u})
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/types"
 )
 
 // template is a compiled tree of literals and expressions. Literal text and results
@@ -171,11 +170,11 @@ func (x single) place(vars cel.Activation) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("${%s}: %w", x.e.text, err)
 	}
-	s, ok := out.(types.String)
-	if !ok {
-		return "", fmt.Errorf("${%s}: not a text", x.e.text)
+	v, err := native(out)
+	if err != nil {
+		return "", fmt.Errorf("${%s}: %w", x.e.text, err)
 	}
-	return string(s), nil
+	return textOf(v)
 }
 
 func (x single) each(visit func(*expr)) { visit(x.e) }
