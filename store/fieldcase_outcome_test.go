@@ -211,3 +211,29 @@ func TestReexecutionHasAWayOut(t *testing.T) {
 	}
 	whole(t, f.Store, operation.SubjectOperation, string(id))
 }
+
+// TestLookupFromBeforeTheDispatch: a miss that was asked for before the last request
+// left is kept as evidence and counts for nothing.
+func TestLookupFromBeforeTheDispatch(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	job := store.Job("test")
+	id := f.Receive(t, storetest.CampaignEvent())[0]
+	f.Approve(t, id, "lead")
+	a, err := f.Store.ClaimAndDispatch(t.Context(), job, id, "test")
+	ok(t, err)
+	_, err = f.Store.Record(t.Context(), job, a.Attempt, a.Fence, operation.Result{Proof: operation.Proof{Code: "timeout", Phase: operation.PhaseSent, Written: 300}})
+	ok(t, err)
+	before := a.DispatchedAt.Add(-time.Second)
+	for range operation.MissesBeforePerson + 1 {
+		ok(t, f.Store.RecordLookup(t.Context(), job, id, before, operation.LookupFinding{Result: operation.LookupNone}))
+	}
+	p, err := f.Store.FindOperation(t.Context(), f.As("ops"), id)
+	ok(t, err)
+	if p.State != operation.Unknown || p.Misses != 0 || p.LastLookupAt != nil {
+		t.Errorf("state %s, %d misses, last lookup %v", p.State, p.Misses, p.LastLookupAt)
+	}
+	if n := f.Count(t, "evidence WHERE operation_id = $1 AND kind = 'lookup'", string(id)); n != operation.MissesBeforePerson+1 {
+		t.Errorf("%d observations kept", n)
+	}
+}

@@ -58,7 +58,7 @@ func (s *Store) FindLookup(ctx context.Context, id operation.ID) (LookupOrder, e
 	return o, json.Unmarshal([]byte(row.Content), &o.Content)
 }
 
-// RecordLookup writes what a lookup found. asked is when the request was made: a miss
+// RecordLookup writes what a lookup found. asked is when, by the database's clock, the request was made: a miss
 // from before the last dispatch says nothing about it.
 func (s *Store) RecordLookup(ctx context.Context, a Actor, id operation.ID, asked time.Time, l operation.LookupFinding) error {
 	return s.change(ctx, a, id, func(u *unit) error {
@@ -69,21 +69,26 @@ func (s *Store) RecordLookup(ctx context.Context, a Actor, id operation.ID, aske
 		u.addEvidence("", "lookup", string(l.Result), l.ID, l.URL, body)
 		h := sha256.Sum256([]byte(body))
 		links := []string{"result", string(l.Result), "reference", l.ID, "evidence_hash", hexOf(h[:])}
-		return u.recordLookup(l, links)
+		return u.recordLookup(l, earlier(asked.UTC().Truncate(time.Microsecond), u.now), links)
 	})
 }
 
-func (u *unit) recordLookup(l operation.LookupFinding, links []string) error {
+func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []string) error {
 	o := u.op
-	o.LastLookup, o.LastLookupAt = string(l.Result), &u.now
-	if l.Result == operation.LookupNone || l.Result == operation.LookupUnreachable {
+	missed := l.Result == operation.LookupNone || l.Result == operation.LookupUnreachable
+	if missed && o.LastDispatch != nil && at.Before(*o.LastDispatch) {
+		u.note(o, "lookup", "", links...) // asked before the last request left: kept, and says nothing about it
+		return nil
+	}
+	o.LastLookup, o.LastLookupAt = string(l.Result), &at
+	if missed {
 		o.Misses++
 	}
 	if o.RequestID != "" && l.Result != operation.LookupUnreachable {
-		if _, err := u.exec(`UPDATE reexecution_requests SET checked_at = $2 WHERE id = $1 AND state IN ('requested', 'approved')`, string(o.RequestID), u.now); err != nil {
+		if _, err := u.exec(`UPDATE reexecution_requests SET checked_at = $2 WHERE id = $1 AND state IN ('requested', 'approved')`, string(o.RequestID), at); err != nil {
 			return err
 		}
-		u.facts.CheckedAt = &u.now
+		u.facts.CheckedAt = &at
 	}
 	f, err := u.gateFacts()
 	if err != nil {
