@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"holdpoint/store"
 	"holdpoint/views"
@@ -16,7 +17,7 @@ import (
 const pathSetPassword = "/set-password"
 
 func (s *site) signInPage(c echo.Context) error {
-	back := web.LocalPath(c.QueryParam("return"), views.PathInbox)
+	back := s.back(c.QueryParam("return"))
 	if web.VisitOf(c).User != nil {
 		return c.Redirect(http.StatusSeeOther, back)
 	}
@@ -25,7 +26,7 @@ func (s *site) signInPage(c echo.Context) error {
 
 func (s *site) showSignIn(c echo.Context, status int, t typed) error {
 	m := views.SignInModel{Form: newForm(t, views.PathSignIn), Email: t.val("email"), DecisionKept: web.HasKept(c)}
-	m.Return = web.LocalPath(t.val("return"), views.PathInbox)
+	m.Return = s.back(t.val("return"))
 	people, err := s.Store.ListUsers(c.Request().Context())
 	if err != nil {
 		return err
@@ -62,10 +63,14 @@ func (s *site) signIn(c echo.Context) error {
 			return err
 		}
 	}
-	return c.Redirect(http.StatusSeeOther, web.LocalPath(t.val("return"), views.PathInbox))
+	return c.Redirect(http.StatusSeeOther, s.back(t.val("return")))
 }
 
+// signOut ends the session. Without one nothing is written: the address is open to anyone.
 func (s *site) signOut(c echo.Context) error {
+	if web.VisitOf(c).User == nil {
+		return c.Redirect(http.StatusSeeOther, views.PathSignIn)
+	}
 	if err := web.SignOut(c); err != nil {
 		return err
 	}
@@ -117,4 +122,34 @@ func (s *site) setPassword(c echo.Context) error {
 		return err
 	}
 	return done(c, views.PathSignIn, views.FlashPasswordChanged)
+}
+
+// back gives the page to go on to after a sign-in: one of ours that is opened by GET and
+// shown to who is signed in, else the inbox.
+func (s *site) back(raw string) string {
+	raw = web.LocalPath(raw, views.PathInbox)
+	u, err := url.Parse(raw)
+	if err != nil {
+		return views.PathInbox
+	}
+	for _, r := range s.routes() {
+		if r.method == http.MethodGet && !r.may.open && fits(r.path, u.Path) {
+			return raw
+		}
+	}
+	return views.PathInbox
+}
+
+// fits reports whether a path is one of a route's pattern.
+func fits(pattern, path string) bool {
+	want, have := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(have) {
+		return false
+	}
+	for i, part := range want {
+		if part != have[i] && (!strings.HasPrefix(part, ":") || have[i] == "") {
+			return false
+		}
+	}
+	return true
 }

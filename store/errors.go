@@ -2,7 +2,9 @@ package store
 
 import (
 	"database/sql"
+	"database/sql/driver"
 	"errors"
+	"net"
 
 	"holdpoint/operation"
 
@@ -28,6 +30,8 @@ var byConstraint = map[string]operation.Code{
 	"history_pkey":             operation.CodeStaleRevision,
 }
 
+// mapError maps the errors of reads and of transactions that were not committed; the
+// answer to a COMMIT that was lost does not come here.
 func mapError(err error) error {
 	if err == nil {
 		return nil
@@ -44,11 +48,44 @@ func mapError(err error) error {
 			return operation.Refuse(operation.CodeLocked)
 		}
 	}
-	return err
+	return available(err)
 }
 
 // violates reports whether err broke this constraint.
 func violates(err error, constraint string) bool {
 	var p *pq.Error
 	return errors.As(err, &p) && p.Constraint == constraint
+}
+
+// Unavailable is a database that could not be reached, or that is starting, stopping or
+// in recovery. What was asked for was not done: nothing was decided, and it may be asked
+// for again.
+type Unavailable struct{ Cause error }
+
+// Error says so.
+func (e *Unavailable) Error() string { return "the database is not available: " + e.Cause.Error() }
+
+// Unwrap gives the cause.
+func (e *Unavailable) Unwrap() error { return e.Cause }
+
+// notAvailable are the SQLSTATEs of a server that takes no work, or not this work now.
+var notAvailable = map[pq.ErrorCode]bool{
+	"57P01": true, // admin_shutdown
+	"57P02": true, // crash_shutdown
+	"57P03": true, // cannot_connect_now: starting, stopping, in recovery
+	"53300": true, // too_many_connections
+	"25006": true, // read_only_sql_transaction: a standby that is not promoted yet
+}
+
+// available turns what only says that the database is not there into *Unavailable. It is
+// for reads and for what is provably not committed, never for the answer to a COMMIT.
+func available(err error) error {
+	var p *pq.Error
+	var lost *OutcomeUnknown
+	var fromNetwork *net.OpError
+	if errors.As(err, &p) && (notAvailable[p.Code] || p.Code.Class() == "08") || errors.As(err, &lost) ||
+		errors.As(err, &fromNetwork) || errors.Is(err, driver.ErrBadConn) {
+		return &Unavailable{Cause: err}
+	}
+	return err
 }

@@ -27,13 +27,23 @@ type Received struct {
 	Inputs                 map[string]any // nil = what the flow takes from the event
 	Headers                map[string]string
 	SkewMillis             *int64 // measured clock skew of the sender
-	Status                 int    // what we shall answer when it is accepted
+	Status                 int    // what we shall answer
+	// StatusOf is what we shall answer for these verdicts; the others get Status.
+	StatusOf map[Verdict]int
 	// Flow, when set, starts this flow only (job API); otherwise triggers decide.
 	Flow   string
 	RunKey string // with Flow: the caller's run key
 	// Content replaces the flow's drafts, by stage (job API).
 	Content map[string]map[string]any
 	Author  Author // who wrote Content
+}
+
+// status is what is answered for a verdict.
+func (in Received) status(v Verdict) int {
+	if n, ok := in.StatusOf[v]; ok {
+		return n
+	}
+	return in.Status
 }
 
 // Author is who wrote a content version.

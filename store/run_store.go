@@ -30,9 +30,14 @@ v AS (INSERT INTO content_versions (id, operation_id, number, author_kind, autho
 vb AS (INSERT INTO version_bodies (version_id, content, request, salt) SELECT id, content, request, decode(salt, 'hex') FROM vj),
 su AS (INSERT INTO submissions (version_id, operation_id, submitted_by, policy, submitted_at) SELECT id, op, ai, policy, $6 FROM vj WHERE policy <> ''),
 d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, verdict, reason, status, body_hash, body, headers, skew_ms, received_at)
-	SELECT $10, $11, $12, $13, $2, $14, $15, $16, $17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6 WHERE $10 <> ''),
+	SELECT $10, $11, $12, $13, $2, CASE WHEN k.known THEN 'repeated' ELSE $14 END, CASE WHEN k.known THEN $20 ELSE $15 END, CASE WHEN k.known THEN CAST($21 AS int) ELSE $16 END,
+	$17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6
+	FROM (SELECT $14 = 'accepted' AND $7 <> '[]' AND NOT EXISTS (SELECT 1 FROM r) AS known) k WHERE $10 <> ''),
 h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` JOIN o ON o.id = h.si)
 SELECT COALESCE((SELECT string_agg(id, ',') FROM r), '')`
+
+// runKnown is why a new event started nothing: its run key has been used.
+const runKnown = "the run exists already"
 
 // store writes delivery, event body, runs, operations, versions and history.
 func (b *runBuilder) store(out *Receipt) error {
@@ -59,12 +64,13 @@ func (b *runBuilder) store(out *Receipt) error {
 	sum := sha256.Sum256(b.in.Body)
 	var started string
 	err = b.get(&started, storeSQL, js[3], string(b.event), b.in.Body, data, b.newEvent, b.now, js[0], js[1], js[2],
-		string(out.Delivery), b.in.Source, b.in.DeliveryKey, b.in.Subscription, string(out.Verdict), out.Reason, b.in.Status, sum[:], headers, b.in.SkewMillis)
+		string(out.Delivery), b.in.Source, b.in.DeliveryKey, b.in.Subscription, string(out.Verdict), out.Reason, b.in.status(out.Verdict), sum[:], headers, b.in.SkewMillis,
+		runKnown, b.in.status(VerdictRepeated))
 	if err != nil {
 		return err
 	}
 	if len(out.Runs) > 0 && started == "" && out.Verdict == VerdictAccepted {
-		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, "the run exists already", nil
+		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, runKnown, nil
 	}
 	return nil
 }

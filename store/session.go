@@ -67,6 +67,17 @@ func (s *Store) LoadSession(ctx context.Context, tokenHash []byte) (Session, err
 	})
 }
 
+// FindSessionOwner gives the person of a session that is on record, also of one that was
+// ended or has expired: what they sent afterwards is theirs. A session that nobody had
+// signed in to, or a person who is not active, is ErrNotFound.
+func (s *Store) FindSessionOwner(ctx context.Context, tokenHash []byte) (operation.UserID, error) {
+	var id operation.UserID
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &id, `SELECT x.user_id FROM sessions x JOIN users u ON u.id = x.user_id WHERE x.token_hash = $1 AND u.active`, tokenHash)
+	})
+	return id, err
+}
+
 // RevokeSession ends one session at once. One that is not there is ended already.
 func (s *Store) RevokeSession(ctx context.Context, tokenHash []byte) error {
 	return s.write(ctx, func(t *tx) error {
@@ -115,8 +126,8 @@ func (s *Store) ListSessions(ctx context.Context, id operation.UserID) ([]Sessio
 	return out, err
 }
 
-// DeleteExpiredSessions takes away sessions that ended at least a week ago. It returns
-// how many.
+// DeleteExpiredSessions takes away sessions that ended at least a week ago: until then
+// a form that was sent too late is known to be its person's. It returns how many.
 func (s *Store) DeleteExpiredSessions(ctx context.Context) (int64, error) {
 	var n int64
 	err := s.write(ctx, func(t *tx) (err error) {

@@ -66,6 +66,29 @@ func TestSession(t *testing.T) {
 			t.Error("a revoked session keeps its data")
 		}
 	})
+	t.Run("IsKnownToBeItsPersonsForAWeekAfterItsEnd", func(t *testing.T) {
+		expired, revoked, nobody := session(f, "author", 21), session(f, "author", 22), session(f, "author", 23)
+		expired.Expires, nobody.UserID = time.Now().Add(-6*24*time.Hour), ""
+		for _, y := range []store.Session{expired, revoked, nobody} {
+			ok(t, s.SaveSession(ctx, y))
+		}
+		ok(t, s.RevokeSession(ctx, revoked.TokenHash))
+		_, err := s.DeleteExpiredSessions(ctx)
+		ok(t, err)
+		for _, y := range []store.Session{expired, revoked} {
+			if id, err := s.FindSessionOwner(ctx, y.TokenHash); err != nil || id != f.Users["author"] {
+				t.Errorf("owner %q %v", id, err)
+			}
+		}
+		_, err = s.FindSessionOwner(ctx, nobody.TokenHash)
+		gone(t, err)
+		_, err = f.Owner.Exec(`UPDATE sessions SET expires_at = expires_at - interval '2 days' WHERE token_hash = $1`, expired.TokenHash)
+		ok(t, err)
+		_, err = s.DeleteExpiredSessions(ctx)
+		ok(t, err)
+		_, err = s.FindSessionOwner(ctx, expired.TokenHash)
+		gone(t, err)
+	})
 	t.Run("EndsWithItsTime", func(t *testing.T) {
 		y := session(f, "lead", 3)
 		y.Expires = time.Now().Add(-time.Second)

@@ -62,7 +62,7 @@ func (s *Store) write(ctx context.Context, fn func(*tx) error) error {
 func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	raw, err := s.db.BeginTxx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("begin: %w", err)
+		return available(fmt.Errorf("begin: %w", err))
 	}
 	t := &tx{Tx: raw, s: s, ctx: ctx}
 	if err := fn(t); err != nil {
@@ -80,6 +80,7 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	}
 	err = raw.Commit()
 	if err == nil {
+		noteCommit(ctx)
 		return nil
 	}
 	// FATAL is the end of the session, which may come after the commit itself
@@ -87,7 +88,10 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	if errors.As(err, &fromServer) && !fatal(fromServer) {
 		return mapError(err)
 	}
-	return s.readCommit(t.xid, err)
+	if err = s.readCommit(t.xid, err); err == nil {
+		noteCommit(ctx)
+	}
+	return err
 }
 
 // notCommitted is a transaction whose connection broke and that is provably not

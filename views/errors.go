@@ -9,8 +9,8 @@ type ErrorModel struct {
 	Status    int
 	RequestID string // named in the log; people quote it
 	Refusal   Say    // the reason in words, where there is one
-	// Saved is a catalogue key: ErrorNothingSaved (the default) or
-	// ErrorOutcomeUnknown (the database's answer to a COMMIT was lost).
+	// Saved is a catalogue key: ErrorNothingSaved (the default), ErrorNothingDecided
+	// (the database is away) or ErrorOutcomeUnknown (its answer to a COMMIT was lost).
 	Saved string
 	Back  Link // where to go on; zero = the inbox
 }
@@ -18,6 +18,7 @@ type ErrorModel struct {
 // What was saved when something went wrong.
 const (
 	ErrorNothingSaved   = "error.saved.nothing"
+	ErrorNothingDecided = "error.saved.undecided"
 	ErrorOutcomeUnknown = "error.saved.unknown"
 )
 

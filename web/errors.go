@@ -32,6 +32,7 @@ func RefusalStatus(code operation.Code) int {
 func pageFor(err error) (m views.ErrorModel, internal bool) {
 	var refusal *operation.Refusal
 	var lost *store.OutcomeUnknown
+	var down *store.Unavailable
 	var limited *store.LoginLimited
 	var invalid *store.Invalid
 	var he *echo.HTTPError
@@ -40,6 +41,8 @@ func pageFor(err error) (m views.ErrorModel, internal bool) {
 		return views.ErrorModel{Status: RefusalStatus(refusal.Code), Refusal: views.Refused(refusal)}, false
 	case errors.Is(err, store.ErrNotFound):
 		return views.ErrorModel{Status: http.StatusNotFound}, false
+	case errors.As(err, &down):
+		return views.ErrorModel{Status: http.StatusServiceUnavailable, Saved: views.ErrorNothingDecided}, true
 	case errors.As(err, &lost):
 		return views.ErrorModel{Status: http.StatusServiceUnavailable, Saved: views.ErrorOutcomeUnknown}, true
 	case errors.As(err, &limited):
@@ -54,6 +57,9 @@ func pageFor(err error) (m views.ErrorModel, internal bool) {
 	return views.ErrorModel{Status: http.StatusInternalServerError}, true
 }
 
+// retryAfter is when to try again while the database is away, in seconds.
+const retryAfter = "5"
+
 // handleError answers with a page. Internals stand only in the log, under the request's
 // ID. A page about a missing thing is the same as one about a thing of others.
 func (f *frame) handleError(err error, c echo.Context) {
@@ -61,6 +67,12 @@ func (f *frame) handleError(err error, c echo.Context) {
 		return
 	}
 	m, internal := pageFor(err)
+	if m.Saved == views.ErrorNothingDecided {
+		c.Response().Header().Set("Retry-After", retryAfter)
+		if store.HasCommitted(c.Request().Context()) { // the database went away after the decision
+			m.Saved = views.ErrorOutcomeUnknown
+		}
+	}
 	if internal {
 		m.RequestID = RequestID(c)
 		f.Log.Error("request failed", "id", m.RequestID, "route", c.Path(), "status", m.Status, "err", err)

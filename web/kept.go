@@ -2,19 +2,24 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/views"
 
 	"github.com/labstack/echo/v4"
 )
 
 // Kept is a form that was sent when the session had ended. It is held in the session
-// that has not signed in yet, on the server; nothing of it is decided by signing in.
+// that has not signed in yet, on the server; nothing of it is decided by signing in. It
+// belongs to the person of the ended session and is shown to nobody else.
 type Kept struct {
+	Owner  operation.UserID
 	Page   string // path of the page that shows the form
 	Form   string // name of the form on it
 	Fields url.Values
@@ -22,14 +27,15 @@ type Kept struct {
 }
 
 const (
-	// keptLimit bounds a kept form; a longer text is not kept, and the page says so.
-	keptLimit = 256 << 10
+	// keptLimit bounds what was sent and what is kept of it; a longer form is not kept.
+	keptLimit = 64 << 10
 	// keptLife is how long it waits for the sign-in.
 	keptLife = 2 * time.Hour
 )
 
-// AskSignIn leads to the sign-in page. A form that was posted is kept: after signing
-// in, its page comes back with what was typed. page is where it is shown.
+// AskSignIn leads to the sign-in page. A form that was posted is kept where it is known
+// whose it is: after signing in, its page comes back with what was typed. page is where
+// it is shown.
 func AskSignIn(c echo.Context, page, form string) error {
 	target := c.Request().URL.RequestURI()
 	if isPost(c) {
@@ -56,24 +62,59 @@ func isPost(c echo.Context) bool {
 	return m != http.MethodGet && m != http.MethodHead
 }
 
+// keep holds a form that came without a session that still holds. Whoever has never
+// signed in has nothing to keep: anybody could fill the table of sessions with it.
 func keep(c echo.Context, page, form string) (bool, error) {
-	fields, err := c.FormParams()
-	if err != nil {
+	f, v := frameOf(c), VisitOf(c)
+	owner, err := f.formOwner(c, v)
+	if err != nil || owner == "" {
 		return false, err
 	}
-	k := Kept{Page: page, Form: form, At: time.Now(), Fields: url.Values{}}
-	for name, v := range fields {
+	r := c.Request()
+	if r.ContentLength > keptLimit {
+		return false, nil
+	}
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, keptLimit)
+	fields, err := PostForm(c)
+	if err != nil {
+		return false, nil // too long, or no form: the sign-in page comes all the same
+	}
+	k := Kept{Owner: owner, Page: page, Form: form, At: time.Now(), Fields: url.Values{}}
+	for name, value := range fields {
 		if !strings.Contains(name, "password") && name != "current" && name != "token" {
-			k.Fields[name] = v
+			k.Fields[name] = value
 		}
 	}
 	raw, err := json.Marshal(k)
-	if err != nil || len(raw) > keptLimit {
+	if err != nil || len(raw) > keptLimit || !f.keeping.allow(c.RealIP(), v.Now) {
 		return false, err
 	}
-	v := VisitOf(c)
 	v.session.Values[valueKept] = string(raw)
 	return true, v.save(c)
+}
+
+// formOwner says whose form this is: the person of the session that the cookie names,
+// ended or expired, or the person who was here before in the session that has not
+// signed in yet. "" = nobody's.
+func (f *frame) formOwner(c echo.Context, v *Visit) (operation.UserID, error) {
+	if v.session.ID != "" {
+		if id, _ := v.session.Values[valueWas].(string); id != "" {
+			return operation.UserID(id), nil
+		}
+		if k := v.kept(); k != nil {
+			return k.Owner, nil
+		}
+		return "", nil
+	}
+	cookie, err := c.Cookie(f.sessions.name)
+	if err != nil || cookie.Value == "" || len(cookie.Value) > maxToken {
+		return "", nil
+	}
+	id, err := f.Store.FindSessionOwner(c.Request().Context(), hashToken(cookie.Value))
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // KeptForm gives the form that was kept for this page, when the address asks for it.
@@ -82,8 +123,9 @@ func KeptForm(c echo.Context) *Kept {
 	if c.QueryParam("kept") == "" {
 		return nil
 	}
-	k := VisitOf(c).kept()
-	if k == nil || k.Page != c.Request().URL.Path {
+	v := VisitOf(c)
+	k := v.kept()
+	if k == nil || k.Page != c.Request().URL.Path || v.User == nil || v.User.ID != k.Owner {
 		return nil
 	}
 	return k
@@ -108,7 +150,7 @@ func (v *Visit) kept() *Kept {
 		return nil
 	}
 	var k Kept
-	if err := json.Unmarshal([]byte(raw), &k); err != nil || v.Now.Sub(k.At) > keptLife {
+	if err := json.Unmarshal([]byte(raw), &k); err != nil || k.Owner == "" || v.Now.Sub(k.At) > keptLife {
 		return nil
 	}
 	return &k

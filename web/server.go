@@ -41,6 +41,8 @@ type frame struct {
 	Config
 	sessions *sessionStore
 	guard    *http.CrossOriginProtection
+	paused   pausedCache
+	keeping  keeping
 }
 
 // bodyLimit bounds what a page's form may send.

@@ -42,7 +42,11 @@ const (
 	valueUser  = "user"
 	valueFlash = "flash"
 	valueKept  = "kept"
+	valueWas   = "was" // who signed out here: a form that they send afterwards is theirs
 )
+
+// maxToken bounds the cookie's value that is looked up.
+const maxToken = 64
 
 // ErrSessionGone is a session that was ended while it was in use.
 var ErrSessionGone = errors.New("the session has ended")
@@ -59,7 +63,7 @@ func (s *sessionStore) New(r *http.Request, name string) (*sessions.Session, err
 	x.IsNew = true
 	x.Options = &sessions.Options{Path: "/", HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode, MaxAge: int(s.max.Seconds())}
 	cookie, err := r.Cookie(name)
-	if err != nil || cookie.Value == "" || len(cookie.Value) > 64 {
+	if err != nil || cookie.Value == "" || len(cookie.Value) > maxToken {
 		return x, nil
 	}
 	row, err := s.store.LoadSession(r.Context(), hashToken(cookie.Value))

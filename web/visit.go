@@ -76,7 +76,7 @@ func visit(next echo.HandlerFunc) echo.HandlerFunc {
 			}
 		}
 		v.printer = printerFor(r, v)
-		c.SetRequest(r.WithContext(text.With(r.Context(), v.printer)))
+		c.SetRequest(r.WithContext(text.With(store.WatchCommits(r.Context()), v.printer)))
 		c.Set(visitKey, v)
 		return next(c)
 	}
@@ -96,12 +96,17 @@ func printerFor(r *http.Request, v *Visit) *text.Printer {
 }
 
 // SignIn starts a new session for a person: the old token opens nothing any more. What
-// the old session kept (a form, a message) goes with them.
+// the old session kept of theirs (a form, a message) goes with them; a form of somebody
+// else is forgotten.
 func SignIn(c echo.Context, u store.User) error {
 	v, f := VisitOf(c), frameOf(c)
 	old := v.session.ID
 	v.session.ID = ""
 	v.session.Values[valueUser] = string(u.ID)
+	if k := v.kept(); k == nil || k.Owner != u.ID {
+		delete(v.session.Values, valueKept)
+	}
+	delete(v.session.Values, valueWas)
 	if err := f.sessions.Save(c.Request(), c.Response(), v.session); err != nil {
 		return err
 	}
@@ -121,7 +126,8 @@ func SignOut(c echo.Context) error {
 	if err := f.Store.RevokeSession(c.Request().Context(), hashToken(v.session.ID)); err != nil {
 		return err
 	}
-	v.User, v.session.ID, v.session.Values = nil, "", map[any]any{}
+	was, _ := v.session.Values[valueUser].(string)
+	v.User, v.session.ID, v.session.Values = nil, "", map[any]any{valueWas: was}
 	gone := *v.session.Options
 	gone.MaxAge = -1
 	http.SetCookie(c.Response(), sessions.NewCookie(v.session.Name(), "", &gone))

@@ -161,3 +161,38 @@ func TestLocalPath(t *testing.T) {
 		}
 	}
 }
+
+// TestDatabaseAway answers that nothing was decided, and when to come again, while the
+// database is away; where something was decided before, the page does not say so.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	proxy := storetest.NewProxy(t, f.AppURL)
+	near := *f
+	near.Store = f.Open(t, proxy.URL())
+	e := bench(t, &near, web.Config{PublicURL: "https://hold.example", Secure: true}, io.Discard)
+	away := func(c echo.Context) error {
+		proxy.CutOn(func(string) bool { return true }, storetest.CutBefore, 1000)
+		_, err := near.Store.FindUser(c.Request().Context(), f.Users["lead"])
+		return err
+	}
+	g := web.Pages(e)
+	g.POST("/before", away)
+	g.POST("/after", func(c echo.Context) error {
+		if err := near.Store.SetPlace(c.Request().Context(), f.As("lead"), "en", "UTC"); err != nil {
+			return err
+		}
+		return away(c)
+	})
+	for path, want := range map[string]string{"/before": "Nothing was decided", "/after": "not known whether the change was saved"} {
+		proxy.Reset()
+		r := do(e, "POST", path, "Accept-Language", "en")
+		if body := read(t, r); r.StatusCode != 503 || r.Header.Get("Retry-After") == "" || !strings.Contains(body, want) {
+			t.Errorf("%s: status %d, %v, page %s", path, r.StatusCode, r.Header, body)
+		}
+	}
+	session := do(e, "GET", "/me", "Accept-Language", "en", "Cookie", "__Host-holdpoint=A2345678901234567890123456")
+	if body := read(t, session); session.StatusCode != 503 || !strings.Contains(body, "Nothing was decided") {
+		t.Errorf("a session that cannot be read: status %d, page %s", session.StatusCode, body)
+	}
+}

@@ -32,7 +32,8 @@ func (s *server) CreateOperation(ctx context.Context, r CreateOperationRequestOb
 			return nil, store.ErrNotFound
 		}
 	}
-	in := store.Received{Source: jobSource, Topic: flow.Name, DeliveryKey: key, Body: k.body, Flow: flow.Name, Status: http.StatusCreated}
+	in := store.Received{Source: jobSource, Topic: flow.Name, DeliveryKey: key, Body: k.body, Flow: flow.Name, Status: http.StatusCreated,
+		StatusOf: map[store.Verdict]int{store.VerdictRepeated: http.StatusOK, store.VerdictConflict: http.StatusUnprocessableEntity}}
 	in.RunKey = k.actor.ID + "/" + key
 	if r.Body.RunKey != nil {
 		if in.RunKey = *r.Body.RunKey; strings.TrimSpace(in.RunKey) == "" {

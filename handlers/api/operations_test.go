@@ -34,6 +34,9 @@ func TestCreateOperation(t *testing.T) {
 		if third.body["repeated"] != true || first.body["repeated"] != false {
 			t.Errorf("repeated: %s %s", first.raw, third.raw)
 		}
+		if new, again := h.Count(t, "deliveries WHERE verdict = 'accepted' AND status = 201"), h.Count(t, "deliveries WHERE verdict = 'repeated' AND status = 200"); new != 1 || again != 2 {
+			t.Errorf("listed: %d answered with 201 and %d with 200, want 1 and 2", new, again)
+		}
 	})
 	t.Run("SameKeyOtherBodyIsRefused", func(t *testing.T) {
 		before := h.Count(t, "operations")
@@ -46,6 +49,9 @@ func TestCreateOperation(t *testing.T) {
 		h.want(h.post("/operations", tok, withRunKey, "Idempotency-Key", "k-1"), http.StatusUnprocessableEntity)
 		if n := h.Count(t, "operations"); n != before {
 			t.Errorf("%d operations, want %d", n, before)
+		}
+		if h.Count(t, "deliveries WHERE verdict = 'conflict' AND status = 422") != 1 || h.Count(t, "deliveries WHERE verdict = 'conflict'") != 1 {
+			t.Error("the conflict is not listed with what was answered")
 		}
 	})
 	t.Run("KeysBelongToTheirToken", func(t *testing.T) {

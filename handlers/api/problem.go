@@ -71,6 +71,7 @@ func (s *server) problem(c echo.Context, err error) Problem {
 	id := c.Response().Header().Get(echo.HeaderXRequestID)
 	var refusal *operation.Refusal
 	var lost *store.OutcomeUnknown
+	var down *store.Unavailable
 	var own *fault
 	var he *echo.HTTPError
 	switch {
@@ -82,6 +83,11 @@ func (s *server) problem(c echo.Context, err error) Problem {
 		return problemOf(own.status, own.code, own.detail)
 	case errors.As(err, &he) && he.Code < http.StatusInternalServerError:
 		return problemOf(he.Code, "invalid", "The request does not fit the API's description.")
+	case errors.As(err, &down):
+		s.Log.Error("api", "request_id", id, "path", c.Path(), "error", err)
+		p := problemOf(http.StatusServiceUnavailable, "unavailable", "The database is not available at this moment. Send the same request again: nothing happens twice.")
+		p.Instance = optional(id)
+		return p
 	case errors.As(err, &lost), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		s.Log.Error("api", "request_id", id, "path", c.Path(), "error", err)
 		p := problemOf(http.StatusServiceUnavailable, "outcome_unknown", "It is not known whether this was stored. Send the same request again: nothing happens twice.")
