@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -21,6 +22,10 @@ type Action struct {
 	// Authoritative says that the lookup's miss is documented as reliable. It is still
 	// not a proof: it only fills in the reviewer's form.
 	Authoritative bool
+	// Unique names the field of the destination that holds our reference and that it
+	// documents as unique: a repeat is refused there. It is shown to people and permits
+	// nothing; "" = not documented.
+	Unique string
 
 	profile    *Profile
 	schema     *jsonschema.Schema
@@ -101,6 +106,7 @@ type rawAction struct {
 		Replay        expression `json:"replay"`
 		ReplaysErrors bool       `json:"replays_errors"`
 		Overwrites    bool       `json:"overwrites"`
+		Unique        string     `json:"unique"`
 		Proven        Proven     `json:"proven"`
 	} `json:"protection"`
 	Outcome []struct {
@@ -136,7 +142,7 @@ type rawLookup struct {
 
 func (r rawAction) compile(pr *Profile, name string, p *problems) *Action {
 	path := join("actions", name)
-	a := &Action{Name: name, Effect: r.Effect, Title: r.Title, Content: r.Content, Proven: r.Protection.Proven, profile: pr}
+	a := &Action{Name: name, Effect: r.Effect, Title: r.Title, Content: r.Content, Proven: r.Protection.Proven, Unique: r.Protection.Unique, profile: pr}
 	if len(a.Title) == 0 {
 		a.Title = Text{"en": strings.ReplaceAll(name, "_", " ")}
 	}
@@ -200,9 +206,20 @@ func (r rawAction) compileProtection(a *Action, path string, p *problems) {
 	} else if raw.Retention > 0 {
 		p.add(join(path, "retention"), "a retention without a key protects nothing")
 	}
+	if raw.Unique != "" && !a.sendsReference() {
+		p.add(join(path, "unique"), "the request holds no reference of ours ({operation_id} or {key}) that could be unique")
+	}
 	if raw.Retention > 0 && a.protection.margin >= a.protection.retention {
 		p.add(join(path, "margin"), "the margin %s uses up the whole retention %s", a.protection.margin, a.protection.retention)
 	}
+}
+
+// sendsReference reports that the request carries a reference of ours that stays the
+// same over all attempts.
+func (a *Action) sendsReference() bool {
+	return a.request != nil && slices.ContainsFunc(a.request.holes(), func(name string) bool {
+		return name == operation.HoleOperationID || name == operation.HoleKey
+	})
 }
 
 func (r rawAction) compileOutcomes(a *Action, path string, p *problems) {

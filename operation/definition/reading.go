@@ -67,6 +67,9 @@ func (a *Action) readProtection() []string {
 		after = "then only lookups go on and a person decides"
 	}
 	switch {
+	case !p.Key && a.Unique != "":
+		return []string{fmt.Sprintf("There is no idempotency key, but our reference (%s) is unique there: a repeat is refused. "+
+			"Still a time-out is never repeated by itself, a person decides.", strings.ReplaceAll(a.Unique, "_", " "))}
 	case !p.Key && p.HasLookup:
 		return []string{"There is no idempotency key: a time-out is never repeated by itself; if the lookups find nothing, a person decides."}
 	case !p.Key:
