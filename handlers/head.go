@@ -25,9 +25,6 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 	for _, x := range p.Pauses {
 		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseScope(x.Kind), Who: n.person(x.By), Since: x.At, Reason: x.Reason})
 	}
-	if p.Facts.PausedAll {
-		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseAll, Who: views.SystemWho()})
-	}
 	if p.State == operation.Review && p.HoldUntil != nil && p.HoldUntil.After(p.Now) {
 		h.HoldUntil, h.HoldReason = *p.HoldUntil, holdReason(p)
 	}

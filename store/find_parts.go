@@ -96,7 +96,8 @@ func (p *OperationPage) readCase(u *unit) error {
 		p.Request = &reqs[0]
 	}
 	return u.list(&p.Pauses, `SELECT subject_kind, subject_id, reason, paused_by, paused_at FROM pauses WHERE resumed_at IS NULL AND
-		(subject_kind = 'operation' AND subject_id = $1 OR subject_kind = 'flow' AND subject_id = $2 OR subject_kind = 'destination' AND subject_id = $3) ORDER BY paused_at`,
+		(subject_kind = 'operation' AND subject_id = $1 OR subject_kind = 'flow' AND subject_id = $2 OR subject_kind = 'destination' AND subject_id = $3)
+		UNION ALL SELECT 'all', '', paused_why, COALESCE(paused_by, ''), paused_at FROM installation WHERE paused_why <> '' ORDER BY paused_at`,
 		string(p.ID), p.Flow, p.Destination)
 }
 

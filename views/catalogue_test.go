@@ -61,7 +61,7 @@ func families() map[string][]string {
 	f["run.state."], f["run.says."] = runs, runs
 	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupHeld, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
 	f["inbox.group."], f["inbox.hint."], f["inbox.tally."] = groups, groups, groups
-	for _, word := range []string{"withdraw", "correct", "pause", "resume", "cancel", "remedy", "release", "discard"} {
+	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "release", "discard"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",

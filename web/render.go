@@ -31,6 +31,7 @@ func Frame(c echo.Context, section views.Section) views.Frame {
 	if v.User == nil {
 		return fr
 	}
+	fr.SendsPaused = f.sendsPaused(c.Request().Context())
 	fr.Viewer = &views.Viewer{Name: v.User.Name, Email: v.User.Email}
 	seen := map[operation.Role]bool{}
 	for _, g := range v.User.Roles {
