@@ -67,6 +67,7 @@ func TestDemo(t *testing.T) {
 			"customer_ref": "C-1", "email": "kim@example.test", "campaign": "winter"}}},
 		"goodwill-invoice":  {Data: map[string]any{"customer": "cus_1", "email": "kim@example.test", "amount": 500, "currency": "eur"}},
 		"newsletter-coupon": {Data: map[string]any{"code": "WINTER-26", "percent_off": 10}},
+		"partner-task":      {Data: map[string]any{"subject": "Pack the spring boxes"}},
 		"plain-note":        {Data: map[string]any{"topic": "Window display"}},
 	}
 	written := map[string]any{"subject": "Hello", "text": "Dear customer,\nhello."}
@@ -127,7 +128,7 @@ func TestDemo(t *testing.T) {
 			}
 		}
 	}
-	if len(d.flows) != 4 || len(d.profiles) != 5 || len(d.sources) != 4 {
+	if len(d.flows) != 5 || len(d.profiles) != 6 || len(d.sources) != 4 {
 		t.Errorf("%d flows, %d profiles, %d sources", len(d.flows), len(d.profiles), len(d.sources))
 	}
 }
