@@ -55,6 +55,9 @@ func (s *site) adopt(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if t.tooLong() {
+		return s.showAdopt(c, http.StatusUnprocessableEntity, t)
+	}
 	job, ok := adoptedJob(&t, web.VisitOf(c))
 	if !ok {
 		return s.showAdopt(c, http.StatusUnprocessableEntity, t)

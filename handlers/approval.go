@@ -4,38 +4,28 @@ import (
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
-	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
 )
 
 // decide takes an approver's decision on exactly the version that they were shown. The
 // server never fills in the current one (FC-15).
-func (s *site) decide(c echo.Context) error {
-	p, err := s.find(c)
-	if err != nil {
-		return err
-	}
-	t, err := sent(c)
-	if err != nil {
-		return err
-	}
+func (s *site) decide(c echo.Context, at *operationAt, t typed) error {
 	d := operation.Decision(t.val("decision"))
 	if d != operation.Approve && d != operation.RequestChanges && d != operation.Reject {
 		t.wrong("decision", views.Sentence(views.ErrorRequired))
-		return s.showOperation(c, 422, p, t)
+		return s.showAgain(c, at.p, t)
 	}
-	err = s.Store.Decide(c.Request().Context(), web.VisitOf(c).Actor(), decided(p, t, d, "comment"))
-	if err != nil {
-		return s.answer(c, p, t, err, "")
+	if err := s.Store.Decide(at.ctx, at.actor, decided(at.p, t, d, "comment")); err != nil {
+		return s.answer(c, at.p, t, err, "")
 	}
 	key, args := s.decidedFlash(c, d)
-	return s.answer(c, p, t, nil, key, args...)
+	return s.answer(c, at.p, t, nil, key, args...)
 }
 
 func decided(p *store.OperationPage, t typed, d operation.Decision, reason string) store.Decided {
 	return store.Decided{Operation: p.ID, Version: operation.VersionID(t.val("version")), Hash: t.val("hash"), Revision: t.revision(),
-		Decision: d, Reason: t.text(reason), FormID: formKey(t.val("form_id"))}
+		Decision: d, Reason: t.text(reason), FormID: t.val("form_id")}
 }
 
 // decidedFlash names what the decision did: with an approval, whether it was the last
@@ -61,15 +51,7 @@ func (s *site) decidedFlash(c echo.Context, d operation.Decision) (key string, a
 }
 
 // withdraw takes one's own approval back, until dispatch.
-func (s *site) withdraw(c echo.Context) error {
-	p, err := s.find(c)
-	if err != nil {
-		return err
-	}
-	t, err := sent(c)
-	if err != nil {
-		return err
-	}
-	err = s.Store.Decide(c.Request().Context(), web.VisitOf(c).Actor(), decided(p, t, operation.Withdraw, "reason"))
-	return s.answer(c, p, t, err, views.FlashWithdrawn)
+func (s *site) withdraw(c echo.Context, at *operationAt, t typed) error {
+	err := s.Store.Decide(at.ctx, at.actor, decided(at.p, t, operation.Withdraw, "reason"))
+	return s.answer(c, at.p, t, err, views.FlashWithdrawn)
 }

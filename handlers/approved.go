@@ -11,7 +11,8 @@ import (
 
 // approvedColumn is what was, or is to be, approved. since is the version to compare
 // with; 0 = the content itself is shown.
-func approvedColumn(p *store.OperationPage, n names, since int) views.Approved {
+func (b panelOf) approvedColumn(since int) views.Approved {
+	p, n := b.p, b.n
 	a := views.Approved{View: views.ViewContent}
 	cur := p.Current()
 	if cur == nil {
@@ -24,7 +25,7 @@ func approvedColumn(p *store.OperationPage, n names, since int) views.Approved {
 	if p.ExpiresAt != nil {
 		a.ExpiresAt = *p.ExpiresAt
 	}
-	a.Signatures = signatures(p, n)
+	a.Signatures = b.signatures()
 	a.Versions = versionLines(p, n)
 	if len(p.Versions) > 1 && cur.ContentText != "" {
 		compare := since
@@ -78,11 +79,12 @@ func versionView(p *store.OperationPage, n names, v store.VersionRow) *views.Ver
 }
 
 // signatures lists the decisions that stand, then the places that are still open.
-func signatures(p *store.OperationPage, n names) []views.Signature {
+func (b panelOf) signatures() []views.Signature {
+	p, n := b.p, b.n
 	var out []views.Signature
 	given := 0
 	for _, a := range p.Standing {
-		out = append(out, views.Signature{Given: true, Who: n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision})
+		out = append(out, signature(n, a))
 		if a.Decision == operation.Approve {
 			given++
 		}
@@ -91,9 +93,13 @@ func signatures(p *store.OperationPage, n names) []views.Signature {
 		return out
 	}
 	for range max(p.Policy.Required, 1) - given {
-		out = append(out, views.Signature{Who: n.selector(p.Policy.Approvers)})
+		out = append(out, views.Signature{Who: b.turn(n.selector(p.Policy.Approvers))})
 	}
 	return out
+}
+
+func signature(n names, a store.ApprovalRow) views.Signature {
+	return views.Signature{Given: true, Who: n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision}
 }
 
 func versionLines(p *store.OperationPage, n names) []views.VersionLine {
@@ -103,7 +109,7 @@ func versionLines(p *store.OperationPage, n names) []views.VersionLine {
 		line := views.VersionLine{Number: v.Number, Author: n.author(v), At: v.At, Note: v.Note, Current: v.ID == p.VersionID, URL: compareURL(p.ID, v.Number)}
 		for _, a := range p.Approvals {
 			if a.Version == v.ID && a.Request == "" {
-				line.Decision, line.By, line.Comment = a.Decision, n.person(string(a.User)), a.Reason
+				line.Decisions = append(line.Decisions, signature(n, a))
 			}
 		}
 		out = append(out, line)

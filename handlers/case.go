@@ -25,10 +25,19 @@ func (b panelOf) reconcile() *views.ReconcileForm {
 		Form: form, Finding: views.Finding(t.val("finding")), Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType,
 		Reference: t.val("done_reference"), ReferenceURL: t.val("done_reference_url"), DoneEvidence: evidenceFields(t, "done_"),
 		Checklist: b.checklist(t), NotDoneEvidence: evidenceFields(t, "not_done_"), Then: views.Then(t.val("then")), NotDoneReason: t.val("not_done_reason"),
-		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: operation.DestinationKey(b.p.ID, gen),
+		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: b.key(gen),
 		References: t.val("duplicate_references"), DuplicateEvidence: evidenceFields(t, "duplicate_"),
 		HoldUntil: t.val("hold_until"), HoldReason: t.val("hold_reason"),
 	}
+}
+
+// key is the idempotency key that a further request would carry; "" = the action sends
+// none, so that nothing protects a repeat.
+func (b panelOf) key(generation int) string {
+	if !b.p.Facts.Protection.Key {
+		return ""
+	}
+	return operation.DestinationKey(b.p.ID, generation)
 }
 
 // tooEarly says why "not done" cannot be stated yet whatever the checklist says: an
@@ -64,7 +73,7 @@ func (b panelOf) checklist(t typed) []views.CheckItem {
 	}
 	var out []views.CheckItem
 	add := func(item operation.ChecklistItem, ask string) {
-		c := views.CheckItem{Item: item, Ask: ask, Hint: b.checkHint(item)}
+		c := views.CheckItem{Item: item, Ask: ask, Hint: b.checkHint(item), NoKey: item == operation.CheckKey && !b.p.Facts.Protection.Key}
 		if a, ok := last[item]; ok {
 			c.Comment, c.By, c.At = a.Comment, b.n.person(string(a.User)), a.At
 			if c.Answer = "no"; a.Yes {
@@ -91,7 +100,9 @@ func (b panelOf) checkHint(item operation.ChecklistItem) string {
 	case operation.CheckOperationID:
 		return string(b.p.ID)
 	case operation.CheckKey:
-		return b.p.Facts.Key
+		if b.p.Facts.Protection.Key {
+			return b.p.Facts.Key
+		}
 	case operation.CheckCause:
 		if a := lastAttempt(b.p); a != nil {
 			return a.Proof().Detail
@@ -132,7 +143,7 @@ func (b panelOf) reexecution() *views.ReexecutionForm {
 	form.Barred = b.mayDecideAgain()
 	f := &views.ReexecutionForm{
 		Form: form, Decision: t.val("decision"), Comment: t.val("comment"), Destination: b.p.Profile.Title.In(b.lang),
-		Key: operation.DestinationKey(b.p.ID, q.KeyGeneration), Generation: q.KeyGeneration, KeyKept: q.KeyGeneration == b.p.KeyGeneration,
+		Key: b.key(q.KeyGeneration), Generation: q.KeyGeneration, KeyKept: q.KeyGeneration == b.p.KeyGeneration,
 		RequestedBy: b.n.person(string(q.By)), RequestedAt: q.At, Reason: q.Reason, Checklist: b.checklist(typed{}),
 		Required: max(b.p.Flow2.Reexecution.Required, 1), FreshLookup: b.p.Facts.Protection.HasLookup, ApprovalExpiry: store.ReexecutionExpires,
 	}
@@ -143,7 +154,7 @@ func (b panelOf) reexecution() *views.ReexecutionForm {
 	}
 	for _, a := range b.p.Approvals {
 		if a.Request == string(q.ID) {
-			f.Given = append(f.Given, views.Signature{Given: true, Who: b.n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision})
+			f.Given = append(f.Given, signature(b.n, a))
 		}
 	}
 	return f

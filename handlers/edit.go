@@ -64,7 +64,7 @@ func (s *site) showEdit(c echo.Context, status int, p *store.OperationPage, mode
 	if mode == views.EditReplacement {
 		f.Dispatched = dispatchedEver(p)
 	}
-	m := views.EditModel{Head: operationHead(p, b.n, b.lang), Edit: f, Stages: stageStrip(p, b.lang)}
+	m := views.EditModel{Head: b.head(), Edit: f, Stages: stageStrip(p, b.lang)}
 	m.Frame = web.Frame(c, views.SectionOperations)
 	return web.RenderStatus(c, status, views.EditPage(m))
 }
@@ -155,7 +155,7 @@ func (s *site) edit(c echo.Context, at *operationAt, t typed) error {
 		return s.showEdit(c, http.StatusUnprocessableEntity, at.p, views.EditVersion, t)
 	}
 	before := at.p.VersionNo
-	err = s.Store.AddVersion(at.ctx, at.actor, store.NewVersion{Operation: at.p.ID, Revision: t.revision(), Content: content, Missing: missing,
+	err := s.Store.AddVersion(at.ctx, at.actor, store.NewVersion{Operation: at.p.ID, Revision: t.revision(), Content: content, Missing: missing,
 		Author: store.Author{Kind: "person", ID: at.actor.ID, Note: t.text("note")}, Submit: t.yes("submit")})
 	if err != nil {
 		return s.editAgain(c, at, t, views.EditVersion, content, err)
@@ -214,7 +214,9 @@ func (s *site) editAgain(c echo.Context, was *operationAt, t typed, mode views.E
 	case operation.CodeContentMissing:
 		s.markMissing(now, &t, content)
 		for _, path := range strings.Split(r.Params["field"], ", ") { // what the request cannot hold
-			t.wrong("content."+path, views.Sentence(views.ErrorRequired))
+			if _, marked := t.errors["content."+path]; !marked {
+				t.wrong("content."+path, views.Sentence(views.ErrorInvalid))
+			}
 		}
 		t.wrong("", views.Refused(r))
 	default:

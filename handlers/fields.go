@@ -125,6 +125,7 @@ func (f draftField) view(value string, missing []string) views.EditField {
 	}
 	limit, _ := strconv.Atoi(shownValue(f.schema["maxLength"]))
 	e.MaxLen = limit
+	e.Optional = f.schema != nil && !f.need && !f.edited && !slices.Contains(missing, f.path)
 	e.Missing = value == "" && (f.need || slices.Contains(missing, f.path))
 	list, _ := f.schema["enum"].([]any)
 	switch {

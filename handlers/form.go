@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -43,14 +44,58 @@ func (t typed) or(name, otherwise string) string {
 	return t.fields.Get(name)
 }
 
-// sent reads the form of a POST. Its name is the last part of the address.
+// formKeyLimit bounds a form's key, textLimit what a person may say in one field.
+const (
+	formKeyLimit = 100    // bytes
+	textLimit    = 10_000 // characters
+)
+
+// sent reads the form of a POST from its body alone. Its name is the last part of the address.
 func sent(c echo.Context) (typed, error) {
-	fields, err := c.FormParams()
+	fields, err := web.PostForm(c)
 	if err != nil {
 		return typed{}, err
 	}
+	if len(fields.Get("form_id")) > formKeyLimit {
+		return typed{}, echo.NewHTTPError(http.StatusUnprocessableEntity)
+	}
 	path := c.Path()
 	return typed{form: path[strings.LastIndex(path, "/")+1:], fields: fields}, nil
+}
+
+// about reads the operation and the form of a POST about it, before its handler. A text
+// that is too long comes back with its page.
+func (s *site) about(handle func(echo.Context, *operationAt, typed) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		p, err := s.find(c)
+		if err != nil {
+			return err
+		}
+		t, err := sent(c)
+		if err != nil {
+			return err
+		}
+		if t.tooLong() {
+			return s.showAgain(c, p, t)
+		}
+		return handle(c, &operationAt{p, web.VisitOf(c).Actor(), c.Request().Context()}, t)
+	}
+}
+
+// showAgain shows the page of a form that is to be corrected.
+func (s *site) showAgain(c echo.Context, p *store.OperationPage, t typed) error {
+	switch t.form {
+	case "edit":
+		return s.showEdit(c, http.StatusUnprocessableEntity, p, views.EditVersion, t)
+	case "replace":
+		return s.showEdit(c, http.StatusUnprocessableEntity, p, views.EditReplacement, t)
+	case "go-on":
+		return s.showRun(c, http.StatusUnprocessableEntity, p.RunID, t)
+	}
+	if t.revision() != p.Revision { // it changed: the form may be gone from the page
+		return s.showStale(c, http.StatusConflict, p, t)
+	}
+	return s.showOperation(c, http.StatusUnprocessableEntity, p, t)
 }
 
 // text gives a field as it goes into the record: trimmed, with Unix line ends.
@@ -79,15 +124,19 @@ func (t typed) revision() int64 {
 
 // shown is what a form about an operation was shown with. reason names its text field.
 func (t typed) shown(id operation.ID, reason string) store.Shown {
-	return store.Shown{Operation: id, Revision: t.revision(), FormID: formKey(t.val("form_id")), Reason: t.text(reason)}
+	return store.Shown{Operation: id, Revision: t.revision(), FormID: t.val("form_id"), Reason: t.text(reason)}
 }
 
-// formKey bounds a form's key; what is not one of ours still has to be unique.
-func formKey(s string) string {
-	if len(s) > 100 {
-		return s[:100]
+// tooLong marks comments, reasons and evidence that are longer than the record takes.
+// Content has the limits of its destination instead.
+func (t *typed) tooLong() bool {
+	for name := range t.fields {
+		if strings.HasPrefix(name, "content") || utf8.RuneCountInString(t.text(name)) <= textLimit {
+			continue
+		}
+		t.wrong(name, views.Sentence(views.ErrorTooLong, "Limit", textLimit))
 	}
-	return s
+	return len(t.errors) > 0
 }
 
 // newForm gives a form's hidden fields. Its key begins with the time at which it is

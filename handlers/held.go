@@ -110,12 +110,15 @@ func (s *site) decideHeld(c echo.Context, verb func(context.Context, store.Actor
 	if err != nil {
 		return err
 	}
+	if t.tooLong() {
+		return s.showDelivery(c, http.StatusUnprocessableEntity, t)
+	}
 	ctx, a, id := c.Request().Context(), web.VisitOf(c).Actor(), operation.DeliveryID(c.Param("id"))
 	// one that this person may not know of is not found, like a missing one
 	if _, err := s.Store.FindDelivery(ctx, a, id); err != nil {
 		return err
 	}
-	err = verb(ctx, a, id, formKey(t.val("form_id")), t.text("reason"))
+	err = verb(ctx, a, id, t.val("form_id"), t.text("reason"))
 	if err == nil {
 		return done(c, pathDelivery(id), flash)
 	}

@@ -41,7 +41,7 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 		}
 	}
 	m := views.OperationModel{
-		Head: operationHead(p, b.n, b.lang), Stages: stageStrip(p, b.lang), Approved: approvedColumn(p, b.n, since),
+		Head: b.head(), Stages: stageStrip(p, b.lang), Approved: b.approvedColumn(since),
 		Tried: triedColumn(p, b.n), Found: foundColumn(p, b.n, b.lang), Panel: b.panel(), History: historyOf(p.History, b.n, p.ChainOK),
 	}
 	m.Frame = web.Frame(c, views.SectionOperations)
@@ -62,8 +62,12 @@ func (s *site) showStale(c echo.Context, status int, p *store.OperationPage, t t
 	if err != nil {
 		return err
 	}
-	b.keep = keptText(t)
-	m := views.StaleModel{Head: operationHead(p, b.n, b.lang), Panel: b.panel(), Changes: historySince(p.History, b.n, t.shownAt())}
+	panel := b.panel()
+	if !b.offers(panel, t.form) { // what was typed has no other place any more
+		b.keep = keptText(t)
+		panel = b.panel()
+	}
+	m := views.StaleModel{Head: b.head(), Panel: panel, Signatures: b.signatures(), Changes: historySince(p.History, b.n, t.shownAt())}
 	m.Seen.Revision, m.Now.Revision, m.Now.State = max(t.revision(), 0), p.Revision, p.State
 	if cur := p.Current(); cur != nil {
 		m.Now.Version = versionView(p, b.n, *cur)

@@ -19,7 +19,7 @@ type panelOf struct {
 	zone  *time.Location
 	typed typed
 	// keep is what was typed into a form that is not offered any more: it can still
-	// be added as evidence.
+	// be added as a note.
 	keep string
 }
 
@@ -27,7 +27,7 @@ func (b panelOf) panel() views.Panel {
 	return views.Panel{
 		Yours:  b.n.myTurn(b.p.Next().Who) && b.p.NextKind != "" && b.mainBarred() == nil,
 		Decide: b.decide(), Reconcile: b.reconcile(), Reexecution: b.reexecution(), Recheck: b.recheck(), Remedy: b.remedy(),
-		Edit: b.edit(), Replace: b.replace(), Withdraw: b.withdraw(), Cancel: b.cancel(),
+		Edit: b.edit(), Replace: b.replace(), Withdraw: b.withdraw(), WithdrawRequest: b.withdrawRequest(), Cancel: b.cancel(),
 		Pause: b.pause(false), Resume: b.pause(true), Grant: b.grant(), Dispute: b.dispute(), Evidence: b.evidence(),
 	}
 }
@@ -53,8 +53,47 @@ func (b panelOf) mainBarred() *operation.Refusal {
 		return operation.MayReconcile(b.p.State, b.p.Flow2.Reviewer, b.n.viewer)
 	case operation.ReexecutionRequested:
 		return b.mayDecideAgain()
+	case operation.Draft:
+		return b.mayEdit()
 	}
 	return nil
+}
+
+// head is the top of the page. Whoever holds the role but may not take the next
+// decision is told that it lies with another person.
+func (b panelOf) head() views.Head {
+	h := operationHead(b.p, b.n, b.lang)
+	h.Responsible = b.turn(h.Responsible)
+	return h
+}
+
+// turn says of somebody who must decide next whether the viewer can be meant.
+func (b panelOf) turn(w views.Who) views.Who {
+	if w.You && w.Kind == views.WhoRole && b.mainBarred() != nil {
+		w.You, w.Another = false, true
+	}
+	return w
+}
+
+// offers reports that the form of this name can still be sent by the viewer.
+func (b panelOf) offers(p views.Panel, name string) bool {
+	switch name {
+	case "decide":
+		return p.Decide != nil && p.Decide.Barred == nil
+	case "reconcile":
+		return p.Reconcile != nil && p.Reconcile.Barred == nil
+	case "reexecution":
+		return p.Reexecution != nil && p.Reexecution.Barred == nil
+	case "recheck":
+		return p.Recheck != nil && p.Recheck.Barred == nil
+	}
+	for form, f := range map[string]*views.ReasonForm{"withdraw": p.Withdraw, "withdraw-request": p.WithdrawRequest, "cancel": p.Cancel,
+		"pause": p.Pause, "resume": p.Resume, "remedy": p.Remedy} {
+		if form == name {
+			return f != nil && f.Barred == nil
+		}
+	}
+	return name == "grant" && p.Grant != nil && p.Grant.Barred == nil || name == "dispute" && p.Dispute != nil && p.Dispute.Barred == nil
 }
 
 func (b panelOf) mayDecide(d operation.Decision) *operation.Refusal {
@@ -105,6 +144,15 @@ func (b panelOf) withdraw() *views.ReasonForm {
 		return nil // nothing of theirs to take back
 	}
 	form, t := b.form("withdraw")
+	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
+}
+
+// withdrawRequest is offered to every reviewer, also to the one who asked.
+func (b panelOf) withdrawRequest() *views.ReasonForm {
+	if b.p.State != operation.ReexecutionRequested || !b.p.Flow2.Reviewer.Matches(b.n.viewer) {
+		return nil
+	}
+	form, t := b.form("withdraw-request")
 	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
 }
 
@@ -236,7 +284,7 @@ func (b panelOf) evidence() *views.EvidenceForm {
 	if t.fields == nil {
 		fields.Evidence = b.keep
 	}
-	return &views.EvidenceForm{Form: form, EvidenceFields: fields, Reference: t.val("reference"), ReferenceURL: t.val("reference_url")}
+	return &views.EvidenceForm{Form: form, Kept: b.keep != "", EvidenceFields: fields, Reference: t.val("reference"), ReferenceURL: t.val("reference_url")}
 }
 
 func evidenceFields(t typed, prefix string) views.EvidenceFields {

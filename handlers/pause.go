@@ -13,22 +13,14 @@ import (
 )
 
 // pauseOperation stops further attempts of one operation.
-func (s *site) pauseOperation(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
-	err = s.Store.PauseOperation(at.ctx, at.actor, at.p.ID, t.text("reason"))
+func (s *site) pauseOperation(c echo.Context, at *operationAt, t typed) error {
+	err := s.Store.PauseOperation(at.ctx, at.actor, at.p.ID, t.text("reason"))
 	return s.answer(c, at.p, t, err, views.FlashPaused)
 }
 
 // resumeOperation lets one operation go on.
-func (s *site) resumeOperation(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
-	err = s.Store.ResumeOperation(at.ctx, at.actor, at.p.ID, t.text("reason"))
+func (s *site) resumeOperation(c echo.Context, at *operationAt, t typed) error {
+	err := s.Store.ResumeOperation(at.ctx, at.actor, at.p.ID, t.text("reason"))
 	return s.answer(c, at.p, t, err, views.FlashResumed)
 }
 
@@ -38,6 +30,9 @@ func (s *site) switchForm(c echo.Context, verb func(context.Context, store.Actor
 	t, err := sent(c)
 	if err != nil {
 		return err
+	}
+	if t.tooLong() {
+		return show(c, http.StatusUnprocessableEntity, t)
 	}
 	err = verb(c.Request().Context(), web.VisitOf(c).Actor(), c.Param("name"), t.text("reason"))
 	if err == nil {

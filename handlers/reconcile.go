@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +22,7 @@ type operationAt struct {
 }
 
 // reconcile takes the reviewer's answer to "does this effect exist?".
-func (s *site) reconcile(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) reconcile(c echo.Context, at *operationAt, t typed) error {
 	switch views.Finding(t.val("finding")) {
 	case views.FindingDone:
 		return s.confirmDone(c, at, t)
@@ -39,16 +34,18 @@ func (s *site) reconcile(c echo.Context) error {
 		return s.hold(c, at, t)
 	}
 	t.wrong("finding", views.Sentence(views.ErrorRequired))
-	return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+	return s.showAgain(c, at.p, t)
 }
 
 func (s *site) confirmDone(c echo.Context, at *operationAt, t typed) error {
+	needs(&t, "done_reference", operation.CodeReferenceMissing)
+	needs(&t, "done_evidence", operation.CodeEvidenceMissing)
 	ref := store.Reference{ID: t.text("done_reference"), URL: t.text("done_reference_url")}
 	if ref.URL == "" {
 		ref.URL = t.text("done_link")
 	}
-	if !checkLinks(&t, "done_reference_url", "done_link") {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+	if !checkLinks(&t, "done_reference_url", "done_link") || len(t.errors) > 0 {
+		return s.showAgain(c, at.p, t)
 	}
 	err := s.Store.ConfirmDone(at.ctx, at.actor, t.shown(at.p.ID, "done_evidence"), ref)
 	return s.answer(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)
@@ -62,8 +59,12 @@ func (s *site) confirmNotDone(c echo.Context, at *operationAt, t typed) error {
 	case then == views.ThenClose && !t.yes("not_done_confirm"):
 		t.wrong("not_done_confirm", views.Sentence(views.ErrorConfirm))
 	}
+	if tooEarly(at.p) == nil { // otherwise the form offers no checklist
+		markUnanswered(at, &t)
+		needs(&t, "not_done_evidence", operation.CodeEvidenceMissing)
+	}
 	if !checkLinks(&t, "not_done_link") || len(t.errors) > 0 {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+		return s.showAgain(c, at.p, t)
 	}
 	sh := t.shown(at.p.ID, "not_done_evidence")
 	if why := t.text("not_done_reason"); why != "" && sh.Reason != "" {
@@ -84,8 +85,10 @@ func (s *site) recordDuplicate(c echo.Context, at *operationAt, t typed) error {
 	if !t.yes("duplicate_confirm") {
 		t.wrong("duplicate_confirm", views.Sentence(views.ErrorConfirm))
 	}
+	needs(&t, "duplicate_references", operation.CodeReferenceMissing)
+	needs(&t, "duplicate_evidence", operation.CodeEvidenceMissing)
 	if !checkLinks(&t, "duplicate_link") || len(t.errors) > 0 {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+		return s.showAgain(c, at.p, t)
 	}
 	var refs []store.Reference
 	for line := range strings.SplitSeq(t.text("duplicate_references"), "\n") {
@@ -102,10 +105,31 @@ func (s *site) hold(c echo.Context, at *operationAt, t typed) error {
 	until, err := time.ParseInLocation("2006-01-02T15:04", t.text("hold_until"), p.Zone)
 	if err != nil {
 		t.wrong("hold_until", views.Refused(operation.Refuse(operation.CodeDateMissing)))
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+	}
+	needs(&t, "hold_reason", operation.CodeReasonMissing)
+	if len(t.errors) > 0 {
+		return s.showAgain(c, at.p, t)
 	}
 	err = s.Store.Hold(at.ctx, at.actor, t.shown(at.p.ID, "hold_reason"), until)
 	return s.answer(c, at.p, t, err, views.FlashHeld, "Until", p.Short(until))
+}
+
+// needs marks a field that is empty with what the record would refuse.
+func needs(t *typed, field string, code operation.Code) {
+	if t.text(field) == "" {
+		t.wrong(field, views.Refused(operation.Refuse(code)))
+	}
+}
+
+// markUnanswered marks every question of the checklist that is not answered with yes.
+func markUnanswered(at *operationAt, t *typed) {
+	for _, item := range operation.MissingAnswers(signed(answers(at.p, *t), at.actor), extraItems(at.p)) {
+		field, key := "check_"+string(item), views.ErrorRequired
+		if t.val(field) == "no" {
+			key = views.ErrorAnsweredNo
+		}
+		t.wrong(field, views.Sentence(key))
+	}
 }
 
 // checkLinks marks addresses that a person could not open.
@@ -121,17 +145,11 @@ func checkLinks(t *typed, fields ...string) bool {
 }
 
 // recheck answers the checklist once more before an approved re-execution.
-func (s *site) recheck(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
+func (s *site) recheck(c echo.Context, at *operationAt, t typed) error {
+	if markUnanswered(at, &t); len(t.errors) > 0 {
+		return s.showAgain(c, at.p, t)
 	}
-	list := answers(at.p, t)
-	if m := operation.MissingAnswers(signed(list, at.actor), extraItems(at.p)); len(m) > 0 {
-		t.wrong("", views.Refused(operation.Refuse(operation.CodeChecklist, "item", string(m[0]), "count", itoa(len(m)))))
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
-	}
-	err = s.Store.AnswerChecklist(at.ctx, at.actor, t.shown(at.p.ID, "reason"), list)
+	err := s.Store.AnswerChecklist(at.ctx, at.actor, t.shown(at.p.ID, "reason"), answers(at.p, t))
 	return s.answer(c, at.p, t, err, views.FlashEvidenceAdded)
 }
 
@@ -153,65 +171,49 @@ func extraItems(p *store.OperationPage) []operation.ChecklistItem {
 }
 
 // grant gives more attempts where every attempt so far provably did nothing.
-func (s *site) grant(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) grant(c echo.Context, at *operationAt, t typed) error {
 	n, err := strconv.Atoi(t.text("attempts"))
 	if err != nil || n < 1 || n > 20 {
 		t.wrong("attempts", views.Sentence(views.ErrorInvalid))
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+		return s.showAgain(c, at.p, t)
 	}
 	err = s.Store.GrantAttempts(at.ctx, at.actor, t.shown(at.p.ID, "reason"), n)
 	return s.answer(c, at.p, t, err, views.FlashAttemptsGranted)
 }
 
 // dispute brings a closed operation back to review.
-func (s *site) dispute(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) dispute(c echo.Context, at *operationAt, t typed) error {
 	if !checkLinks(&t, "link") {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+		return s.showAgain(c, at.p, t)
 	}
 	sh := t.shown(at.p.ID, "evidence")
 	if ref := t.text("reference"); ref != "" && sh.Reason != "" {
 		sh.Reason += "\n" + ref
 	}
-	err = s.Store.Dispute(at.ctx, at.actor, sh, t.text("link"))
+	err := s.Store.Dispute(at.ctx, at.actor, sh, t.text("link"))
 	return s.answer(c, at.p, t, err, views.FlashDisputed)
 }
 
 // evidence adds a person's evidence. With a target reference, of an operation in doubt,
 // it is the statement that the effect exists.
-func (s *site) evidence(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) evidence(c echo.Context, at *operationAt, t typed) error {
 	if !checkLinks(&t, "link", "reference_url") {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+		return s.showAgain(c, at.p, t)
 	}
 	sh, ref := t.shown(at.p.ID, "evidence"), store.Reference{ID: t.text("reference"), URL: t.text("reference_url")}
 	if ref.ID != "" && (at.p.State == operation.Review || at.p.State == operation.Unknown) {
-		err = s.Store.ConfirmDone(at.ctx, at.actor, sh, ref)
+		err := s.Store.ConfirmDone(at.ctx, at.actor, sh, ref)
 		return s.answer(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)
 	}
 	if ref.ID != "" && sh.Reason != "" {
 		sh.Reason += "\n" + strings.TrimSpace(ref.ID+" "+ref.URL)
 	}
-	err = s.Store.AddStatement(at.ctx, at.actor, sh, t.text("link"))
+	err := s.Store.AddStatement(at.ctx, at.actor, sh, t.text("link"))
 	return s.answer(c, at.p, t, err, views.FlashEvidenceAdded)
 }
 
 // remedy records that the open work on a closed operation is done.
-func (s *site) remedy(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
-	err = s.Store.CloseRemedy(at.ctx, at.actor, t.shown(at.p.ID, "reason"))
+func (s *site) remedy(c echo.Context, at *operationAt, t typed) error {
+	err := s.Store.CloseRemedy(at.ctx, at.actor, t.shown(at.p.ID, "reason"))
 	return s.answer(c, at.p, t, err, views.FlashRemedyDone)
 }

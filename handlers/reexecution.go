@@ -1,19 +1,15 @@
 package handlers
 
 import (
-	"net/http"
 
+	"holdpoint/operation"
 	"holdpoint/views"
 
 	"github.com/labstack/echo/v4"
 )
 
 // decideReexecution takes the second person's decision on one more attempt.
-func (s *site) decideReexecution(c echo.Context) error {
-	t, at, err := s.open(c)
-	if err != nil {
-		return err
-	}
+func (s *site) decideReexecution(c echo.Context, at *operationAt, t typed) error {
 	approve := t.val("decision") == "approve"
 	switch {
 	case !approve && t.val("decision") != "refuse":
@@ -21,13 +17,22 @@ func (s *site) decideReexecution(c echo.Context) error {
 	case approve && !t.yes("confirm"):
 		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
 	}
-	if len(t.errors) > 0 {
-		return s.showOperation(c, http.StatusUnprocessableEntity, at.p, t)
+	if t.text("comment") == "" {
+		t.wrong("comment", views.Refused(operation.Refuse(operation.CodeReasonMissing)))
 	}
-	err = s.Store.DecideReexecution(at.ctx, at.actor, t.shown(at.p.ID, "comment"), approve)
+	if len(t.errors) > 0 {
+		return s.showAgain(c, at.p, t)
+	}
+	err := s.Store.DecideReexecution(at.ctx, at.actor, t.shown(at.p.ID, "comment"), approve)
 	key := views.FlashReexecutionRefused
 	if approve {
 		key = views.FlashReexecutionApproved
 	}
 	return s.answer(c, at.p, t, err, key)
+}
+
+// withdrawRequest takes an open request for one more attempt back to review.
+func (s *site) withdrawRequest(c echo.Context, at *operationAt, t typed) error {
+	err := s.Store.WithdrawRequest(at.ctx, at.actor, t.shown(at.p.ID, "reason"))
+	return s.answer(c, at.p, t, err, views.FlashRequestWithdrawn)
 }

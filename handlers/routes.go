@@ -2,9 +2,12 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 
 	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
 
@@ -20,6 +23,7 @@ var (
 	deciders = permission{name: "deciders", roles: []operation.Role{operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin, operation.RoleAuthor}}
 	owners   = permission{name: "ops owners", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleApprover, operation.RoleAdmin}}
 	stoppers = permission{name: "who may pause", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleAdmin}}
+	admins   = permission{name: "admins", roles: []operation.Role{operation.RoleAdmin}}
 	readers  = permission{name: "admins and auditors", roles: []operation.Role{operation.RoleAdmin, operation.RoleAuditor}}
 )
 
@@ -54,31 +58,35 @@ func (s *site) routes() []route {
 		{post, views.PathAccount + "/password", signedIn, views.PathAccount, s.changePassword},
 
 		{get, op + "/edit", writers, "", s.editPage},
-		{post, op + "/edit", writers, op + "/edit", s.edit},
+		{post, op + "/edit", writers, op + "/edit", s.about(s.edit)},
 		{get, op + "/replace", writers, "", s.replacePage},
-		{post, op + "/replace", writers, op + "/replace", s.replace},
-		{post, op + "/cancel", writers, op, s.cancel},
-		{post, op + "/evidence", writers, op, s.evidence},
+		{post, op + "/replace", writers, op + "/replace", s.about(s.replace)},
+		{post, op + "/cancel", writers, op, s.about(s.cancel)},
+		{post, op + "/evidence", writers, op, s.about(s.evidence)},
 
-		{post, op + "/decide", deciders, op, s.decide},
-		{post, op + "/withdraw", deciders, op, s.withdraw},
+		{post, op + "/decide", deciders, op, s.about(s.decide)},
+		{post, op + "/withdraw", deciders, op, s.about(s.withdraw)},
 
-		{post, op + "/reconcile", owners, op, s.reconcile},
-		{post, op + "/reexecution", owners, op, s.decideReexecution},
-		{post, op + "/recheck", owners, op, s.recheck},
-		{post, op + "/grant", owners, op, s.grant},
-		{post, op + "/dispute", owners, op, s.dispute},
-		{post, op + "/remedy", owners, op, s.remedy},
-		{post, op + "/go-on", owners, op, s.goOn},
+		{post, op + "/reconcile", owners, op, s.about(s.reconcile)},
+		{post, op + "/reexecution", owners, op, s.about(s.decideReexecution)},
+		{post, op + "/withdraw-request", owners, op, s.about(s.withdrawRequest)},
+		{post, op + "/recheck", owners, op, s.about(s.recheck)},
+		{post, op + "/grant", owners, op, s.about(s.grant)},
+		{post, op + "/dispute", owners, op, s.about(s.dispute)},
+		{post, op + "/remedy", owners, op, s.about(s.remedy)},
+		{post, op + "/go-on", owners, op, s.about(s.goOn)},
 		{get, views.PathAdopt, owners, "", s.adoptPage},
 		{post, views.PathAdopt, owners, views.PathAdopt, s.adopt},
 
-		{post, op + "/pause", stoppers, op, s.pauseOperation},
-		{post, op + "/resume", stoppers, op, s.resumeOperation},
+		{post, op + "/pause", stoppers, op, s.about(s.pauseOperation)},
+		{post, op + "/resume", stoppers, op, s.about(s.resumeOperation)},
 		{post, views.PathFlows + "/:name/pause", stoppers, views.PathFlows + "/:name", s.pauseFlow},
 		{post, views.PathFlows + "/:name/resume", stoppers, views.PathFlows + "/:name", s.resumeFlow},
 		{post, views.PathDestinations + "/:name/pause", stoppers, views.PathDestinations + "/:name", s.pauseDestination},
 		{post, views.PathDestinations + "/:name/resume", stoppers, views.PathDestinations + "/:name", s.resumeDestination},
+		{get, views.PathInstallation, signedIn, "", s.installation},
+		{post, views.PathInstallation + "/pause", admins, views.PathInstallation, s.pauseAll},
+		{post, views.PathInstallation + "/resume", admins, views.PathInstallation, s.resumeAll},
 
 		{get, views.PathPeople, readers, "", s.people},
 		{get, views.PathPeople + "/:id", readers, "", s.person},
@@ -106,6 +114,9 @@ type permission struct {
 func (r route) guarded() echo.HandlerFunc {
 	return func(c echo.Context) error {
 		v := web.VisitOf(c)
+		if err := readable(c); err != nil {
+			return err
+		}
 		switch {
 		case r.may.open:
 		case v.User == nil:
@@ -115,6 +126,32 @@ func (r route) guarded() echo.HandlerFunc {
 		}
 		return r.handle(c)
 	}
+}
+
+// readable refuses an address that no page of ours links to: bytes that are no text, or
+// the zero byte, which no name and no text of the record can hold.
+func readable(c echo.Context) error {
+	for _, v := range c.ParamValues() {
+		if !web.IsText(v) {
+			return store.ErrNotFound
+		}
+	}
+	for name, list := range c.QueryParams() {
+		if !web.IsText(name) || slices.ContainsFunc(list, func(v string) bool { return !web.IsText(v) }) {
+			return echo.NewHTTPError(http.StatusBadRequest)
+		}
+	}
+	return nil
+}
+
+// back leads from the address of a form to the page that shows it: a form that failed
+// keeps its address in the browser, and a reload asks for it.
+func (r route) back(c echo.Context) error {
+	if err := readable(c); err != nil {
+		return err
+	}
+	to := url.URL{Path: fill(r.page, c)}
+	return c.Redirect(http.StatusSeeOther, to.EscapedPath())
 }
 
 // form is the name of a POST's form: the last part of its address.

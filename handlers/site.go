@@ -32,6 +32,9 @@ func Register(e *echo.Echo, d Deps) {
 	g := web.Pages(e)
 	for _, r := range s.routes() {
 		g.Add(r.method, r.path, r.guarded())
+		if r.page != "" && r.page != r.path {
+			g.GET(r.path, r.back)
+		}
 	}
 }
 
@@ -46,7 +49,11 @@ func lang(c echo.Context) string { return web.VisitOf(c).Printer().Lang }
 // find reads the operation of the address. One of a flow that the person has no role
 // for is not found, like a missing one.
 func (s *site) find(c echo.Context) (*store.OperationPage, error) {
-	return s.Store.FindOperation(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(c.Param("id")))
+	id := c.Param("id")
+	if !operation.ValidID("op", id) {
+		return nil, store.ErrNotFound
+	}
+	return s.Store.FindOperation(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(id))
 }
 
 // viewer is the signed-in person with the roles that they hold for a flow.

@@ -33,6 +33,9 @@ func attemptView(p *store.OperationPage, n names, a store.AttemptView) views.Att
 		Key: a.Key, Generation: a.KeyGeneration, SendBy: timeOf(a.SendBy), LeaseEnd: a.LeaseUntil,
 		Open: a.ID == p.OpenAttempt, EndedAt: timeOf(a.EndedAt), Proof: a.Proof(),
 	}
+	if !p.Facts.Protection.Key { // the request carried none
+		v.Key, v.Generation = "", 0
+	}
 	v.Written = v.Proof.Written
 	if a.Outcome != nil {
 		v.Outcome, _ = operation.ParseOutcome(*a.Outcome)

@@ -65,10 +65,8 @@ type VersionLine struct {
 	At      time.Time
 	Note    string
 	Current bool
-	// Decision is what was decided on it ("" = nothing), by whom and why.
-	Decision operation.Decision
-	By       Who
-	Comment  string
+	// Decisions are all that were taken on it, in order.
+	Decisions []Signature
 }
 
 // Signature is one approval, given or still open.
@@ -103,12 +101,35 @@ func (a Approved) wide() bool {
 	return a.Version != nil && (a.Version.Content.Mail != nil || a.View == ViewChanges)
 }
 
-// approvedTitle is the first column's title before anything was approved.
-func approvedTitle(p *text.Printer, a Approved) string {
-	if a.Version == nil {
-		return p.T("approved.title_draft")
+// complete reports that the approvals that are needed stand on the version.
+func (a Approved) complete() bool { return a.Required > 0 && givenCount(a.Signatures) >= a.Required }
+
+// approvedTitle is the first column's title and question: what is to be approved, what
+// was, or what it was that never was.
+func approvedTitle(p *text.Printer, a Approved, h Head) (title, question string) {
+	number := 0
+	if a.Version != nil {
+		number = a.Version.Number
 	}
-	return p.T("approved.title_open", "Number", a.Version.Number)
+	switch {
+	case (h.State == operation.Draft || h.State == operation.PendingApproval) && number == 0:
+		return p.T("approved.title_draft"), p.T("approved.question_open")
+	case h.State == operation.Draft || h.State == operation.PendingApproval:
+		return p.T("approved.title_open", "Number", number), p.T("approved.question_open")
+	case h.State == operation.Rejected:
+		return p.T("approved.title_rejected", "Number", number), p.T("approved.question_rejected")
+	case h.State == operation.Cancelled && !a.complete():
+		return p.T("approved.title_cancelled"), p.T("approved.question_cancelled")
+	case h.Adopted:
+		return p.T("approved.title_adopted"), p.T("approved.question_adopted")
+	}
+	return p.T("approved.title"), p.T("approved.question")
+}
+
+// counted reports whether the count of approvals says something: not of a version that
+// was never approved and never will be.
+func (a Approved) counted(h Head) bool {
+	return a.Required > 0 && (a.complete() || h.State != operation.Rejected && h.State != operation.Cancelled)
 }
 
 func givenCount(list []Signature) int {

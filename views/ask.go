@@ -11,10 +11,25 @@ func (p Panel) hasMain() bool {
 }
 
 // hasOther reports whether anything else may, or may not, be done.
-func (p Panel) hasOther() bool {
-	return p.Edit != nil || p.Replace != nil || p.Withdraw != nil || p.Cancel != nil || p.Pause != nil ||
+func (p Panel) hasOther(h Head) bool {
+	return p.Edit != nil && !p.editFirst(h) || p.Replace != nil || p.Withdraw != nil || p.WithdrawRequest != nil || p.Cancel != nil || p.Pause != nil ||
 		p.Resume != nil || p.Correct != nil || p.Grant != nil || p.Dispute != nil || p.Evidence != nil || len(p.Barred) > 0
 }
+
+// mayAnswer reports whether the viewer has a form of the next decision before them.
+func (p Panel) mayAnswer() bool {
+	return p.Decide != nil && p.Decide.Barred == nil || p.Reconcile != nil && p.Reconcile.Barred == nil ||
+		p.Reexecution != nil && p.Reexecution.Barred == nil || p.Recheck != nil && p.Recheck.Barred == nil || p.Remedy != nil && p.Remedy.Barred == nil
+}
+
+// editFirst reports that writing the content is what is to be done next: a draft.
+func (p Panel) editFirst(h Head) bool {
+	return h.State == operation.Draft && p.Edit != nil && p.Edit.Barred == nil
+}
+
+// long reports that the panel is likely to be taller than a window. It then moves with
+// the page, so that nothing of it is cut off.
+func (p Panel) long() bool { return p.mayAnswer() }
 
 // askText is the question that the panel asks.
 func askText(p *text.Printer, m OperationModel) string {
@@ -34,8 +49,10 @@ func askText(p *text.Printer, m OperationModel) string {
 }
 
 // waitText says what happens next where nothing is asked here.
-func waitText(p *text.Printer, h Head) string {
+func waitText(p *text.Printer, h Head, panel Panel) string {
 	switch {
+	case panel.editFirst(h):
+		return p.T("panel.draft")
 	case h.Next == operation.DecideNothing:
 		return p.T("panel.closed")
 	case h.Responsible.Kind == WhoSystem:
@@ -57,6 +74,9 @@ func decideEffect(p *text.Printer, f DecideForm) string {
 
 // checkText is the question of a checklist item.
 func checkText(p *text.Printer, c CheckItem) string {
+	if c.NoKey {
+		return p.T("checklist.keyless")
+	}
 	if k := "checklist." + string(c.Item); text.Has(k) {
 		return p.T(k)
 	}

@@ -65,6 +65,7 @@ type EditField struct {
 	Options  []Option
 	ReadOnly bool   // given by the event; not to be written by a person
 	Missing  bool   // needed and still empty
+	Optional bool   // the destination does without it
 	Hint     string // from the flow
 	MaxLen   int    // 0 = no limit
 }
@@ -102,7 +103,7 @@ func (f EditField) id() string { return "content-" + strings.ReplaceAll(f.Path, 
 
 // input gives what is needed to draw the field.
 func (f EditField) input(label, missing string) input {
-	i := input{name: f.FormName(), id: f.id(), label: label, hint: f.Hint, value: f.Value, maxLen: f.MaxLen, rows: 6, content: true}
+	i := input{name: f.FormName(), id: f.id(), label: label, hint: f.Hint, value: f.Value, maxLen: f.MaxLen, optional: f.Optional, rows: 6, content: true}
 	if f.Kind == EditNumber {
 		i.kind, i.content = "number", false
 	}

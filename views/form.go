@@ -48,3 +48,17 @@ type EvidenceFields struct {
 	Evidence string
 	Link     string
 }
+
+// place says where on the page a field of a form stands, and what it is called there.
+type place struct{ name, id, label string }
+
+// marked gives the places of the fields that are wrong, in the order of the page.
+func (f Form) marked(places []place) []place {
+	var out []place
+	for _, p := range places {
+		if !f.Error(p.name).Empty() {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -20,7 +20,7 @@ type Frame struct {
 	Flash []Flash
 	// Theme is "light", "dark" or "" for the browser's own choice.
 	Theme string
-	// SendsPaused is set while all sends are paused (a restored database).
+	// SendsPaused is set while all sends are paused.
 	SendsPaused bool
 }
 
@@ -138,6 +138,7 @@ const (
 	FlashReexecutionRequested = "flash.reexecution_requested"
 	FlashReexecutionApproved  = "flash.reexecution_approved"
 	FlashReexecutionRefused   = "flash.reexecution_refused"
+	FlashRequestWithdrawn     = "flash.request_withdrawn"
 	FlashReplaced             = "flash.replaced"
 	FlashCancelled            = "flash.cancelled"
 	FlashAttemptsGranted      = "flash.attempts_granted"

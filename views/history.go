@@ -36,7 +36,14 @@ type HistoryLine struct {
 }
 
 // actionText says what a history entry records.
-func actionText(p *text.Printer, action string) string {
+func actionText(p *text.Printer, e HistoryLine) string {
+	action := e.Action
+	switch {
+	case e.From == operation.PendingApproval && action == string(operation.EvClear):
+		return p.T("action.approve_clear") // the approval that completed them
+	case action == string(operation.EvRefuseReexecution) && e.Links["cause"] == "withdrawn":
+		return p.T("action.withdraw_request")
+	}
 	if k := "action." + action; text.Has(k) {
 		return p.T(k)
 	}

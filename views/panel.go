@@ -23,6 +23,9 @@ type Panel struct {
 	Replace *LinkAction
 
 	Withdraw *ReasonForm
+	// WithdrawRequest takes an open request for one more attempt back to review.
+	WithdrawRequest *ReasonForm
+
 	Cancel   *ReasonForm
 	Pause    *ReasonForm
 	Resume   *ReasonForm
@@ -112,8 +115,8 @@ type ReconcileForm struct {
 	// NotDoneBarred says why "not done" is refused for now (an earlier request may
 	// still take effect).
 	NotDoneBarred *operation.Refusal
-	Generation    int // key generation that a re-execution would use
-	Key           string
+	Generation    int    // key generation that a re-execution would use
+	Key           string // "" = the action sends none
 
 	References        string
 	DuplicateEvidence EvidenceFields
@@ -128,6 +131,7 @@ type CheckItem struct {
 	// Ask is the question of an item that a flow adds; the five common ones have
 	// theirs in the catalogues.
 	Ask     string
+	NoKey   bool   // the question about the key, where none is sent
 	Hint    string // what is known here: the key, the ID, the error text
 	Answer  string // "yes", "no" or "" (unanswered)
 	Comment string
@@ -143,7 +147,7 @@ type ReexecutionForm struct {
 	Comment  string
 	// What the second person must see.
 	Destination    string
-	Key            string
+	Key            string // "" = the action sends none: nothing protects a repeat
 	Generation     int
 	KeyKept        bool // the key is still protected and stays the same
 	RequestedBy    Who
@@ -197,4 +201,6 @@ type EvidenceForm struct {
 	EvidenceFields
 	Reference    string
 	ReferenceURL string
+	// Kept says that it holds what was typed into a form that is gone.
+	Kept bool
 }

@@ -37,6 +37,8 @@ const (
 	ErrorInvalid         = "error.invalid"
 	ErrorInvalidLink     = "error.invalid_link"
 	ErrorPastDate        = "error.past_date"
+	ErrorTooLong         = "error.too_long" // with Limit, in characters
+	ErrorAnsweredNo      = "error.answered_no"
 	ErrorConfirm         = "error.confirm" // the box must be ticked
 )
 

@@ -24,6 +24,8 @@ type Who struct {
 	Name string // of a person, token, job or model
 	Role operation.Role
 	You  bool // it is the viewer
+	// Another says that the viewer holds the role but cannot be the one.
+	Another bool
 }
 
 // PersonWho names a person.
@@ -48,6 +50,8 @@ func (w Who) In(p *text.Printer) string {
 		return p.T("who.name_you", "Name", w.Name)
 	case w.Name != "":
 		return w.Name
+	case w.Role != "" && w.Another:
+		return p.T("who.another", "Name", p.T("role."+string(w.Role)))
 	case w.Role != "" && w.You:
 		return p.T("who.name_you", "Name", p.T("role."+string(w.Role)))
 	case w.Role != "":

@@ -32,12 +32,14 @@ func num(ctx context.Context, v int) string { return text.From(ctx).Number(v) }
 func num64(v int64) string { return strconv.FormatInt(v, 10) }
 
 // label gives the word for a field's name, or the model's own label, or the name.
-func label(ctx context.Context, name, own string) string {
+func label(ctx context.Context, name, own string) string { return fieldWord(text.From(ctx), name, own) }
+
+func fieldWord(p *text.Printer, name, own string) string {
 	if own != "" {
 		return own
 	}
 	if k := "field." + name; text.Has(k) {
-		return t(ctx, k)
+		return p.T(k)
 	}
 	return name
 }

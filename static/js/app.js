@@ -3,6 +3,7 @@ import { keepTimes } from './times.js'
 import { guardText } from './guard.js'
 import { listenKeys } from './keys.js'
 
+document.documentElement.dataset.script = 'on' // hints at keys show from now on
 keepTimes()
 guardText()
 listenKeys()

@@ -43,6 +43,8 @@ func approvalFixtures() []Fixture {
 	wrong.Frame.Flash = []views.Flash{{Kind: views.FlashWarn, Say: views.Sentence(views.FlashSignInAgain)}}
 
 	own := mailPage()
+	own.Head.Responsible = views.Who{Kind: views.WhoRole, Role: operation.RoleApprover, Another: true}
+	own.Approved.Signatures = []views.Signature{own.Approved.Signatures[0], {Who: own.Head.Responsible}}
 	own.Panel = views.Panel{Decide: &views.DecideForm{Form: barred(operation.CodeOwnContent), Required: 2},
 		Barred: []views.BarredAction{{Action: "send_again", Why: operation.Refuse(operation.CodeNotApproved)}}, Withdraw: reason("/operations/x/withdraw")}
 

@@ -37,7 +37,10 @@ func closedFixtures() []Fixture {
 
 	rejected := closedPage(operation.Rejected)
 	rejected.Head.ReplacedBy = &views.Link{Label: "Call about the teapot, second draft", URL: "/operations/op_new"}
+	rejected.Approved.Signatures = []views.Signature{{Given: true, Who: lead, At: ago(time.Hour), Decision: operation.Reject, Comment: "The teapot was replaced already."}}
+	rejected.Approved.Versions[0].Decisions, rejected.Approved.ExpiresAt = rejected.Approved.Signatures, time.Time{}
 	cancelled := closedPage(operation.Cancelled)
+	cancelled.Approved.Signatures, cancelled.Approved.ExpiresAt = nil, time.Time{}
 	cancelled.History.Verified = false
 	notExecuted := closedPage(operation.NotExecuted)
 	notExecuted.Panel.Replace = &views.LinkAction{URL: "/operations/x/replace"}
@@ -61,6 +64,7 @@ func editFixtures() []Fixture {
 		{Path: "to", Name: "to", Value: "recipient-48297@buyer.example", ReadOnly: true},
 		{Path: "subject", Name: "subject", Kind: views.EditLine, Value: "About your late order 10519", MaxLen: 200},
 		{Path: "text", Name: "text", Kind: views.EditLong, Missing: true},
+		{Path: "html", Name: "html", Kind: views.EditLong, Optional: true},
 		{Path: "lines.0.amount", Name: "amount", Kind: views.EditNumber, Value: "48"},
 		{Path: "urgent", Name: "urgent", Label: "Urgent", Kind: views.EditFlag, Value: "yes"},
 		{Path: "currency", Name: "currency", Kind: views.EditChoice, Options: []views.Option{{Value: "EUR", Label: "EUR", Selected: true}, {Value: "PLN", Label: "PLN"}}},
@@ -80,7 +84,8 @@ func editFixtures() []Fixture {
 		Now: views.StaleSide{Revision: 9, State: operation.PendingApproval, Version: mailVersion()}, Diff: mailChanges(), Panel: page.Panel, Signatures: page.Approved.Signatures, Changes: page.History.Entries}
 	stale.Panel.Decide.Comment, stale.Panel.Decide.Decision = "Address checked against the order.", operation.Approve
 	moved := stale
-	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
+	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Kept: true,
+		EvidenceFields: views.EvidenceFields{Evidence: "Address checked against the order."}}}
 	moved.Now.State = operation.Cancelled
 	return []Fixture{
 		{"edit", views.EditPage(edit)},

@@ -43,7 +43,8 @@ func mailVersion() *views.VersionView {
 func mailVersions() []views.VersionLine {
 	return []views.VersionLine{
 		{Number: 3, Author: editor, At: ago(61 * time.Minute), Note: "No delivery date any more.", Current: true},
-		{Number: 2, URL: "?view=changes&since=2", Author: editor, At: ago(16 * time.Hour), Decision: operation.RequestChanges, By: support, Comment: "Promise no date."},
+		{Number: 2, URL: "?view=changes&since=2", Author: editor, At: ago(16 * time.Hour), Decisions: []views.Signature{
+			{Given: true, Who: lead, At: ago(16 * time.Hour), Decision: operation.Approve}, {Given: true, Who: support, At: ago(15 * time.Hour), Decision: operation.RequestChanges, Comment: "Promise no date."}}},
 		{Number: 1, URL: "?view=changes&since=1", Author: model, At: ago(17 * time.Hour)},
 	}
 }
@@ -95,6 +96,9 @@ func history(states ...operation.State) views.HistoryModel {
 			Links: map[string]string{"attempt": "att_1", "result": "none", "until": "2026-04-17T10:00:00Z", "event": "evt_1"}})
 	}
 	for i := range h.Entries {
+		if h.Entries[i].Action == "clear" {
+			h.Entries[i].From = operation.PendingApproval
+		}
 		if h.Entries[i].Action == "lookup" {
 			h.Entries[i].Who = lookJob
 		}

@@ -50,8 +50,9 @@ func doubtFixtures() []Fixture {
 	notDone := reviewPage()
 	notDone.Panel.Reconcile.Finding, notDone.Panel.Reconcile.Then = views.FindingNotDone, views.ThenReexecute
 	notDone.Panel.Reconcile.Checklist = checklist(true)
-	notDone.Panel.Reconcile.Checklist[2].Answer = ""
-	notDone.Panel.Reconcile.Errors = map[string]views.Say{"check_key": views.Sentence(views.ErrorRequired)}
+	notDone.Panel.Reconcile.Checklist[2].Answer, notDone.Panel.Reconcile.Checklist[3].Answer = "", "no"
+	notDone.Panel.Reconcile.Errors = map[string]views.Say{"check_key": views.Sentence(views.ErrorRequired), "check_completion": views.Sentence(views.ErrorAnsweredNo),
+		"not_done_evidence": views.Refused(operation.Refuse(operation.CodeEvidenceMissing))}
 
 	settling := reviewPage()
 	settling.Panel.Reconcile.Finding = views.FindingNotDone
@@ -77,6 +78,9 @@ func doubtFixtures() []Fixture {
 	proven.Found.Protection, proven.Found.NoLookup, proven.Found.Lookups = views.ProtectionView{}, true, nil
 
 	keyless := reviewPage() // looked up, but no key: a first use says nothing here
+	unprotect(&keyless)
+	keyless.Panel.Reconcile.Finding, keyless.Panel.Reconcile.Key, keyless.Panel.Reconcile.Generation = views.FindingNotDone, "", 0
+	keyless.Panel.Reconcile.Checklist[2].NoKey = true
 	keyless.Found.Protection = views.ProtectionView{Lookup: true, Generation: 1, FirstUsed: ago(30 * time.Hour), Expired: true}
 
 	adopted := reviewPage()
@@ -94,6 +98,13 @@ func doubtFixtures() []Fixture {
 		{"operation-review-proven", views.OperationPage(proven)},
 		{"operation-review-adopted", views.OperationPage(adopted)},
 	}, reexecutionFixtures()...)
+}
+
+// unprotect takes the key from the ladder: the action sends none.
+func unprotect(m *views.OperationModel) {
+	for i := range m.Tried.Attempts {
+		m.Tried.Attempts[i].Key, m.Tried.Attempts[i].Generation = "", 0
+	}
 }
 
 func evidence() []views.EvidenceLine {
@@ -116,9 +127,16 @@ func reexecutionFixtures() []Fixture {
 	}
 	tick := page()
 	tick.Panel.Reexecution.Decision, tick.Panel.Reexecution.KeyKept, tick.Panel.Reexecution.FreshLookup = "approve", true, false
-	tick.Panel.Reexecution.Errors = map[string]views.Say{"confirm": views.Sentence(views.ErrorConfirm)}
+	tick.Panel.Reexecution.Errors = map[string]views.Say{"confirm": views.Sentence(views.ErrorConfirm), "comment": views.Refused(operation.Refuse(operation.CodeReasonMissing))}
+	keyless := page()
+	unprotect(&keyless)
+	keyless.Found.Protection, keyless.Found.NoLookup, keyless.Found.Lookups = views.ProtectionView{}, true, nil
+	keyless.Panel.Reexecution.Decision, keyless.Panel.Reexecution.Key, keyless.Panel.Reexecution.Generation = "approve", "", 0
+	keyless.Panel.Reexecution.Checklist[2].NoKey, keyless.Panel.Reexecution.FreshLookup = true, false
 	party := page()
+	party.Head.Responsible = views.Who{Kind: views.WhoRole, Role: operation.RoleOpsOwner, Another: true}
 	party.Panel.Yours, party.Panel.Reexecution.Form = false, barred(operation.CodeParty)
+	party.Panel.WithdrawRequest = reason("/operations/x/withdraw-request")
 	recheck := page()
 	recheck.Head.State, recheck.Head.Next = operation.Ready, operation.DecideTake
 	recheck.Tried.Reexecution, recheck.Tried.Halt = true, views.Say{}
@@ -126,6 +144,7 @@ func reexecutionFixtures() []Fixture {
 	return []Fixture{
 		{"operation-reexecution", views.OperationPage(page())},
 		{"operation-reexecution-confirm", views.OperationPage(tick)},
+		{"operation-reexecution-keyless", views.OperationPage(keyless)},
 		{"operation-reexecution-party", views.OperationPage(party)},
 		{"operation-reexecution-recheck", views.OperationPage(recheck)},
 	}
