@@ -202,3 +202,25 @@ func TestProblems(t *testing.T) {
 func pause(h *house, id operation.ID) error {
 	return h.Store.PauseOperation(h.t.Context(), h.As("ops"), id, "a test")
 }
+
+// TestInvalid_SaysItPlainly: a request that departs from the contract is told so in a
+// sentence, without addresses of schemas or what it held.
+func TestInvalid_SaysItPlainly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tok := h.token("claims operations events read")
+	for body, want := range map[string]string{
+		`{"destination":"billing","worker":"w","max":0}`:   "In the body at /max: the number must be at least 1.",
+		`{"destination":"billing","worker":"w","max":51}`:  "In the body at /max: the number must be at most 50.",
+		`{"destination":"billing","worker":"w","max":"4"}`: "In the body at /max: ",
+		`{"destination":"billing","worker":""}`:            "In the body at /worker: ",
+		`{"destination":"billing"}`:                        "In the body at /worker: ",
+		`{"destination":"billing","worker":"w","most":1}`:  "In the body",
+	} {
+		r := h.want(h.post("/claims", tok, body), http.StatusBadRequest)
+		detail := r.text("detail")
+		if !strings.HasPrefix(detail, want) || strings.Contains(detail, "://") || strings.Contains(detail, "jsonschema") || strings.Contains(detail, "$ref") {
+			t.Errorf("%s: %s", body, detail)
+		}
+	}
+}

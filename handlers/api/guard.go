@@ -146,33 +146,6 @@ func readJSON(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// invalid says how a request departs from the contract, without repeating what it held.
-func invalid(err error) error {
-	var re *openapi3filter.RequestError
-	if !errors.As(err, &re) {
-		return badRequest("invalid", "The request does not fit the API's description.")
-	}
-	var schema *openapi3.SchemaError
-	where := "the body"
-	if re.Parameter != nil {
-		where = re.Parameter.In + " parameter " + re.Parameter.Name
-	}
-	why := re.Reason
-	if errors.As(re.Err, &schema) {
-		why = schema.Reason
-		if p := schema.JSONPointer(); len(p) > 0 {
-			where += " at /" + strings.Join(p, "/")
-		}
-	} else if re.Err != nil && re.Parameter != nil {
-		why = re.Err.Error()
-	}
-	status := http.StatusBadRequest
-	if strings.Contains(re.Reason, "Content-Type") {
-		status = http.StatusUnsupportedMediaType
-	}
-	return &fault{status: status, code: "invalid", detail: "In " + where + ": " + why + "."}
-}
-
 // reach checks that a place lies within the token's limits. What is outside is not
 // found, like what does not exist (FC-48).
 func (k *call) reach(p store.Place, err error) error {

@@ -13,9 +13,6 @@ import (
 	"holdpoint/store"
 )
 
-// jobSource is the source under which runs stand that a client started itself.
-const jobSource = "job-api"
-
 // CreateOperation starts a run of a flow under the caller's key.
 func (s *server) CreateOperation(ctx context.Context, r CreateOperationRequestObject) (CreateOperationResponseObject, error) {
 	k := callOf(ctx)
@@ -32,7 +29,7 @@ func (s *server) CreateOperation(ctx context.Context, r CreateOperationRequestOb
 			return nil, store.ErrNotFound
 		}
 	}
-	in := store.Received{Source: jobSource, Topic: flow.Name, DeliveryKey: key, Body: k.body, Flow: flow.Name, Status: http.StatusCreated,
+	in := store.Received{Source: store.JobSource, Topic: flow.Name, DeliveryKey: key, Body: k.body, Flow: flow.Name, Status: http.StatusCreated,
 		StatusOf: map[store.Verdict]int{store.VerdictRepeated: http.StatusOK, store.VerdictConflict: http.StatusUnprocessableEntity}}
 	in.RunKey = k.actor.ID + "/" + key
 	if r.Body.RunKey != nil {

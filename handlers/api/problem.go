@@ -83,6 +83,10 @@ func (s *server) problem(c echo.Context, err error) Problem {
 		return problemOf(own.status, own.code, own.detail)
 	case errors.As(err, &he) && he.Code < http.StatusInternalServerError:
 		return problemOf(he.Code, "invalid", "The request does not fit the API's description.")
+	case errors.Is(c.Request().Context().Err(), context.Canceled):
+		// The client went away, and its queries were cancelled; nobody reads this answer.
+		s.Log.Info("api client went away", "request_id", id, "path", c.Path(), "error", err)
+		return problemOf(http.StatusServiceUnavailable, "outcome_unknown", "The request was broken off. Send the same request again: nothing happens twice.")
 	case errors.As(err, &down):
 		s.Log.Error("api", "request_id", id, "path", c.Path(), "error", err)
 		p := problemOf(http.StatusServiceUnavailable, "unavailable", "The database is not available at this moment. Send the same request again: nothing happens twice.")

@@ -190,7 +190,11 @@ func (h handler) refused(c echo.Context, no *Refused, rec store.Receipt) error {
 // failed is our own fault, or it is not known whether the notification was stored: the
 // sender is told to come again. Nothing is lost by that, and nothing is done twice.
 func (h handler) failed(c echo.Context, err error) error {
-	h.Log.Error("intake", "source", c.Param("source"), "request_id", c.Response().Header().Get(echo.HeaderXRequestID), "error", err)
+	level := slog.LevelError
+	if errors.Is(c.Request().Context().Err(), context.Canceled) {
+		level = slog.LevelInfo // the sender went away; it comes again by itself
+	}
+	h.Log.Log(c.Request().Context(), level, "intake", "source", c.Param("source"), "request_id", c.Response().Header().Get(echo.HeaderXRequestID), "error", err)
 	c.Response().Header().Set("Retry-After", strconv.Itoa(5))
 	return writeProblem(c, http.StatusServiceUnavailable, "try_again", "The notification could not be handed over. Send it again.", "")
 }
