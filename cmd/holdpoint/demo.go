@@ -153,6 +153,7 @@ func demoWork(ctx context.Context, st *store.Store) error {
 		{"note.requested", map[string]any{"topic": "Flowers for the spring opening"}},
 		{"goodwill.requested", map[string]any{"customer": "cus_C1042", "email": "anna@customer.test", "amount": 4800, "currency": "eur", "reason": "damaged teapot"}},
 		{"newsletter.coupon", map[string]any{"code": "SPRING-10", "percent_off": 10, "name": "Spring letter"}},
+		{"partner.task", map[string]any{"subject": "Pack the spring boxes"}},
 	} {
 		body, err := json.Marshal(e.data)
 		if err != nil {
