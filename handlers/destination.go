@@ -79,14 +79,14 @@ func destinationModel(d store.DestinationItem, n names, lang string) views.Desti
 	}
 	sort.Strings(names)
 	for _, name := range names {
-		m.Actions = append(m.Actions, actionView(p.Actions[name]))
+		m.Actions = append(m.Actions, actionView(p.Actions[name], lang))
 	}
 	return m
 }
 
-func actionView(a *definition.Action) views.DestinationAction {
+func actionView(a *definition.Action, lang string) views.DestinationAction {
 	pr := a.Protection()
-	out := views.DestinationAction{Name: a.Name, Effect: a.Effect, Retention: pr.Retention, ProvenOn: day(a.Proven.On), HasLookup: a.HasLookup(), LookupLag: pr.LookupLag,
+	out := views.DestinationAction{Name: a.Name, Title: a.Title.In(lang), Unique: a.Unique != "", Effect: a.Effect, Retention: pr.Retention, ProvenOn: day(a.Proven.On), HasLookup: a.HasLookup(), LookupLag: pr.LookupLag,
 		Authoritative: a.Authoritative, Overwrites: pr.Overwrites, ReplaysErrors: a.ReplaysErrors()}
 	if pr.Key {
 		out.KeyHeader = a.KeyHeader()

@@ -85,6 +85,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m := flowModel(f, n, v.Printer().Lang)
+	if err := s.actionTitles(c, m.Stages); err != nil {
+		return err
+	}
 	for _, x := range versions {
 		m.Versions = append(m.Versions, views.FlowVersion{Number: x.Version, At: x.CreatedAt, By: n.person(x.CreatedBy)})
 	}
@@ -95,6 +98,21 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	m.Pause, m.Resume = pauseForms(pathFlow(f.Name), f.Paused != nil, barred, m.InFlight, t)
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.RenderStatus(c, status, views.FlowPage(m))
+}
+
+// actionTitles says what the stages do in the viewer's language, where the destination's
+// current profile still knows the action.
+func (s *site) actionTitles(c echo.Context, stages []views.FlowStage) error {
+	for i := range stages {
+		p, _, err := s.Store.Profile(c.Request().Context(), stages[i].Destination.Label)
+		if err != nil {
+			return err
+		}
+		if a, err := p.Action(stages[i].Action); err == nil {
+			stages[i].Action = a.Title.In(lang(c))
+		}
+	}
+	return nil
 }
 
 func flowModel(f store.FlowItem, n names, lang string) views.FlowModel {

@@ -93,6 +93,7 @@ func evidenceLine(n names, e store.EvidenceRow) views.EvidenceLine {
 func protectionView(p *store.OperationPage) views.ProtectionView {
 	pr := p.Facts.Protection
 	v := views.ProtectionView{Key: pr.Key, Lookup: pr.HasLookup, Proven: pr.Proven, Retention: pr.Retention, Generation: p.KeyGeneration}
+	v.Unique = p.Action != nil && p.Action.Unique != ""
 	if pr.Key { // elsewhere the key only names the operation
 		v.FirstUsed = p.Facts.KeyFirst
 	}

@@ -110,6 +110,9 @@ func (u *unit) plan(o *opRow) error {
 	}
 	f := operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), PausedOperation: o.Paused}
 	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
+	if d.Kind == operation.DecideTake && u.clientsPerform(o) {
+		d.At = u.now.Add(due.Review) // another program comes for it in its own time
+	}
 	if o.State.Closed() && o.Remedy != "" {
 		d = operation.RemedyFor(who, due, u.now)
 	}
@@ -122,10 +125,15 @@ func (u *unit) plan(o *opRow) error {
 	return nil
 }
 
+// clientsPerform reports that other programs carry the operation out, not our own jobs.
+func (u *unit) clientsPerform(o *opRow) bool {
+	return o.Destination == u.op.Destination && u.profile.PerformedBy == definition.ClientsPerform
+}
+
 // planWake wakes the worker that carries out the next automatic step.
 func (u *unit) planWake(o *opRow) {
 	switch {
-	case o.Paused || o.asleep || o.Destination == u.op.Destination && u.profile.PerformedBy == definition.ClientsPerform:
+	case o.Paused || o.asleep || u.clientsPerform(o):
 	case o.State == operation.Ready:
 		u.wakeUp(wakeExecute, o, u.now)
 	case o.State == operation.RetryScheduled:

@@ -68,7 +68,7 @@ type FlowStage struct {
 	Key            string
 	Title          string
 	Destination    Link
-	Action         string
+	Action         string // its title
 	Approvers      Who
 	Required       int
 	SeparateAuthor bool
@@ -141,6 +141,7 @@ type RetryView struct {
 // DestinationAction is one action with what protects a repeat of it.
 type DestinationAction struct {
 	Name          string
+	Title         string
 	Effect        string
 	KeyHeader     string // where the key travels; "" = no key
 	Retention     time.Duration
@@ -150,6 +151,7 @@ type DestinationAction struct {
 	LookupLag     time.Duration
 	Authoritative bool
 	Overwrites    bool
+	Unique        bool // our reference is documented as unique: a repeat is refused
 }
 
 // InFlight is one attempt that is under way.

@@ -51,6 +51,7 @@ type ProtectionView struct {
 	// it to hold.
 	Key         bool
 	Lookup      bool // what was sent can be looked up by our own reference
+	Unique      bool // our reference is documented as unique: a repeat is refused there
 	Proven      bool
 	Retention   time.Duration // 0 = not published
 	Generation  int

@@ -18,7 +18,7 @@ func cardFixtures() []Fixture {
 		Inputs:  []views.FlowInput{{Name: "customer_ref", Type: "string", Required: true}, {Name: "campaign", Type: "string"}},
 		Outputs: []string{"crm_task_id"}, ChecklistExtra: []string{"Closed tasks searched too?"}, Runbook: "1. Open the audit log.\n2. Search by the operation ID.", TestCases: []string{"normal", "redelivery"},
 		Stages: []views.FlowStage{
-			{Number: 1, Key: "crm-task", Title: "CRM task", Destination: views.Link{Label: "Northdesk CRM", URL: "/destinations/crm"}, Action: "create_task", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 1,
+			{Number: 1, Key: "crm-task", Title: "CRM task", Destination: views.Link{Label: "Northdesk CRM", URL: "/destinations/crm"}, Action: "Create a task", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 1,
 				SeparateAuthor: true, Expires: 72 * time.Hour, Due: 4 * time.Hour, AttemptsMax: 5, SatisfiedBy: "confirmed"},
 			{Number: 2, Key: "email", Title: "Follow-up e-mail", Destination: views.Link{Label: "Postrider Mail", URL: "/destinations/mail"}, Action: "send", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 2,
 				AttemptsMax: 5, SatisfiedBy: "accepted", Drafted: []string{"subject", "text"}},
@@ -36,9 +36,10 @@ func cardFixtures() []Fixture {
 		Address: "https://api.northdesk.example", Credential: "crm-key", Local: true, Concurrency: 8, Rate: "20/s", Timeout: 10 * time.Second, SettleAfter: 2 * time.Minute,
 		Retry: views.RetryView{Max: 5, Base: 2 * time.Second, MaxInterval: 5 * time.Minute}, DocsURL: "https://northdesk.example/docs", DocsChecked: ago(900 * time.Hour),
 		Actions: []views.DestinationAction{
-			{Name: "create_task", Effect: "task", KeyHeader: "Idempotency-Key", Retention: 24 * time.Hour, ProvenOn: ago(2000 * time.Hour), ReplaysErrors: true, HasLookup: true, LookupLag: 15 * time.Minute},
-			{Name: "upsert_contact", Effect: "contact", KeyHeader: "Idempotency-Key", Overwrites: true, HasLookup: true, LookupLag: time.Minute, Authoritative: true},
-			{Name: "post_note", Effect: "note"},
+			{Name: "create_task", Title: "Create a task", Effect: "task", KeyHeader: "Idempotency-Key", Retention: 24 * time.Hour, ProvenOn: ago(2000 * time.Hour), ReplaysErrors: true, HasLookup: true, LookupLag: 15 * time.Minute},
+			{Name: "upsert_contact", Title: "Update a contact", Effect: "contact", KeyHeader: "Idempotency-Key", Overwrites: true, HasLookup: true, LookupLag: time.Minute, Authoritative: true},
+			{Name: "post_note", Title: "Leave a note", Effect: "note"},
+			{Name: "create_ticket", Title: "Create a ticket", Effect: "ticket", Unique: true, HasLookup: true},
 		},
 		Runbook:  "Call Northdesk support when the audit log is down.",
 		InFlight: []views.InFlight{{Operation: views.Link{Label: "Call about the damaged teapot", URL: "/operations/" + string(opTask)}, Attempt: "att_1", Dispatched: true, LeaseEnd: in(90 * time.Second)}},
