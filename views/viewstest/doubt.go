@@ -102,6 +102,11 @@ func doubtFixtures() []Fixture {
 
 // unprotect takes the key from the ladder: the action sends none.
 func unprotect(m *views.OperationModel) {
+	none := views.Refused(operation.Refuse(operation.CodeUnprotected).By(operation.Responsible{Role: operation.RoleOpsOwner}))
+	m.Tried.Attempts, m.Tried.Used, m.Tried.Halt = m.Tried.Attempts[:2], 2, none // nothing was repeated
+	if !m.Head.Why.Empty() {
+		m.Head.Why = none
+	}
 	for i := range m.Tried.Attempts {
 		m.Tried.Attempts[i].Key, m.Tried.Attempts[i].Generation = "", 0
 	}
