@@ -36,6 +36,8 @@ func configDoc(k *kong.Kong) []byte {
 	}
 	b.WriteString("\n## Files in the data folder\n\n| file | what it is |\n| --- | --- |\n" +
 		"| `key` | the installation's secret, unless `HOLDPOINT_KEY_FILE` names another file; made on the first start, mode 0600. It cannot be made anew. |\n" +
+		"| `witness.json` | which state of the database this machine last saw, mode 0600; written once a second at most. At the start, a database that does not fit it is an older copy, and all sends are paused. |\n" +
+		"| `address` | the address that `serve` last had; the links that other commands print lead there. |\n" +
 		"| `database.json` | addresses with passwords of the private PostgreSQL while `serve` runs it, mode 0600. The other commands find it there. |\n" +
 		"| `postgres/` | the private PostgreSQL; where Holdpoint runs as root: `/var/lib/holdpoint/<hash>`. |\n" +
 		"\nSecrets of sources and destinations are environment variables or files that the\ndefinitions name; they are not listed here.\n")

@@ -15,6 +15,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path"
+	"slices"
+	"strings"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -96,9 +99,31 @@ func demoAccounts(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	if _, err := st.Apply(ctx, admin, files); err != nil {
-		return fmt.Errorf("demo definitions: %w", err)
+		if !demoApplied(ctx, st) {
+			return fmt.Errorf("demo definitions: %w", err)
+		}
+		fmt.Printf("\nWarning: the demo definitions cannot be applied as they are; those applied earlier stay in use.\n%s\nA disabled account is let in again by: holdpoint user enable EMAIL\n", explain(err))
 	}
 	return nil
+}
+
+// demoApplied reports whether each demo flow was taken into use earlier.
+func demoApplied(ctx context.Context, st *store.Store) bool {
+	have, err := st.ListFlows(ctx)
+	if err != nil {
+		return false
+	}
+	want, err := fs.Glob(demoFiles, "demo/flows/*.yaml")
+	if err != nil {
+		return false
+	}
+	for _, file := range want {
+		name := strings.TrimSuffix(path.Base(file), ".yaml")
+		if !slices.ContainsFunc(have, func(f store.FlowItem) bool { return f.Name == name }) {
+			return false
+		}
+	}
+	return len(want) > 0
 }
 
 // welcome sends the first event through the front door, so that the inbox is not empty,

@@ -93,6 +93,11 @@ func (c *serveCmd) Run(s *Settings) error {
 		return err
 	}
 	defer st.Close()
+	end, err := s.watch(ctx, st, log)
+	if err != nil {
+		return err
+	}
+	defer end()
 	return c.serve(ctx, stop, s, server{store: st, db: db, log: log, listener: l})
 }
 
@@ -126,7 +131,10 @@ func (c *serveCmd) serve(ctx context.Context, stop func(), s *Settings, r server
 		return err
 	}
 	defer metrics.stop()
-	s.PublicURL = strings.TrimSuffix(cmp.Or(s.PublicURL, c.scheme()+"://"+r.listener.Addr().String()), "/")
+	s.PublicURL = strings.TrimSuffix(cmp.Or(s.PublicURL, listenURL(c.scheme(), r.listener.Addr().String())), "/")
+	if err := s.keepAddress(s.PublicURL); err != nil {
+		return err
+	}
 	e, err := c.routes(ctx, s.PublicURL, r, registry)
 	if err != nil {
 		return err

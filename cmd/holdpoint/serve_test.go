@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,8 +33,8 @@ func TestServeWithItsPrivateDatabase(t *testing.T) {
 		}
 	}
 	link := h.must("user", "add", "--role", "admin", "Root@Example.test")
-	if !strings.Contains(link, "/set-password") {
-		t.Errorf("no link: %s", link)
+	if !strings.Contains(link, url+"/set-password") {
+		t.Errorf("no link to %s: %s", url, link)
 	}
 	if out := h.must("user", "list"); !strings.Contains(out, "root@example.test") || !strings.Contains(out, "no password yet") {
 		t.Errorf("user list: %s", out)
@@ -158,6 +159,50 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// TestDemoStartsWithAnAccountDisabled: the definitions in use stay in use.
+func TestDemoStartsWithAnAccountDisabled(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, "HOLDPOINT_LOG_LEVEL=info")
+	r, _ := h.start("listening", serveArgs("--demo")...)
+	h.must("user", "disable", "second@example.test")
+	r.stop()
+	r, _ = h.start("listening", serveArgs("--demo")...)
+	if out := r.out.String(); !strings.Contains(out, "Warning") || !strings.Contains(out, "user enable") || !strings.Contains(out, "people with role approver") {
+		t.Errorf("no warning:\n%s", out)
+	}
+	if out := h.must("user", "enable", "second@example.test"); !strings.Contains(out, "is enabled") {
+		t.Errorf("enable: %s", out)
+	}
+	r.stop()
+	r, _ = h.start("listening", serveArgs("--demo")...)
+	if strings.Contains(r.out.String(), "Warning") {
+		t.Errorf("still a warning:\n%s", r.out.String())
+	}
+	r.stop()
+}
+
+func TestPasswordLinkLeadsToThisServer(t *testing.T) {
+	for _, c := range []struct{ set, addr, cert, note, want string }{
+		{"", "", "", "", "http://127.0.0.1:7300"},
+		{"", "127.0.0.1:7310", "", "", "http://127.0.0.1:7310"},
+		{"", "0.0.0.0:7310", "cert.pem", "", "https://localhost:7310"},
+		{"", "127.0.0.1:7310", "", "http://127.0.0.1:7555", "http://127.0.0.1:7555"},
+		{"https://hold.example.com/", "127.0.0.1:7310", "", "http://127.0.0.1:7555", "https://hold.example.com"},
+	} {
+		t.Setenv("HOLDPOINT_ADDR", c.addr)
+		t.Setenv("HOLDPOINT_TLS_CERT", c.cert)
+		s := &Settings{Data: t.TempDir(), PublicURL: c.set}
+		if c.note != "" {
+			if err := s.keepAddress(c.note); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := s.passwordLink("x"); got != c.want+"/set-password?token=x" {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
 // operations counts what the record of a running house holds.
 func (h *house) operations() (n int) {
 	h.t.Helper()
@@ -205,8 +250,24 @@ func TestMigrateNeedsADatabase(t *testing.T) {
 		t.Errorf("%d, %s", code, errs)
 	}
 	owner, app := storetest.NewDB(t)
-	if out := newHouse(t, "DATABASE_URL="+app, "HOLDPOINT_MIGRATE_URL="+owner).must("migrate"); !strings.Contains(out, "up to date") {
+	h := newHouse(t, "DATABASE_URL="+app, "HOLDPOINT_MIGRATE_URL="+owner)
+	if out := h.must("migrate"); !strings.Contains(out, "up to date") {
 		t.Errorf("migrate: %s", out)
+	}
+	db, err := sql.Open("postgres", owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var version, n int
+	if err := db.QueryRow(`SELECT max(version_id), count(*) FROM goose_db_version WHERE version_id > 0`).Scan(&version, &n); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.must("migrate"); !strings.Contains(out, fmt.Sprintf("Applied %d migrations. The schema has version %d.", n, version)) {
+		t.Errorf("the first migrate: %s", out)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Settings are what all commands share. Each is a flag and an environment variable.
 type Settings struct {
-	Data         string `env:"HOLDPOINT_DATA" default:".data" help:"Folder for the key file, the checkpoints and, unless Holdpoint runs as root, the private database." group:"Installation"`
+	Data         string `env:"HOLDPOINT_DATA" default:".data" help:"Folder for the key file, the witness and, unless Holdpoint runs as root, the private database." group:"Installation"`
 	KeyFile      string `env:"HOLDPOINT_KEY_FILE" help:"The installation's secret: one line of base64, 32 bytes or more. Default: the file key in the data folder, made on the first start." group:"Installation"`
 	PublicURL    string `env:"HOLDPOINT_PUBLIC_URL" help:"Address that people open. Default: the address that serve listens on." group:"Installation"`
 	DatabaseURL  string `env:"DATABASE_URL" help:"PostgreSQL address of the application role. Without it, serve starts a private PostgreSQL and the other commands use that one while it runs." group:"Database"`

@@ -16,6 +16,7 @@ type userCmd struct {
 	Add     userAddCmd     `cmd:"" help:"Add a person; prints the link with which they set their password."`
 	List    userListCmd    `cmd:"" help:"List people with their roles."`
 	Disable userDisableCmd `cmd:"" help:"Take a person out at once: sessions end, approvals count no more."`
+	Enable  userEnableCmd  `cmd:"" help:"Let a disabled person in again, with the roles they have."`
 	Reset   userResetCmd   `cmd:"" help:"End a person's password and sessions; prints a new link."`
 }
 
@@ -54,7 +55,7 @@ func (s *Settings) printLink(l store.PasswordLink) {
 
 // passwordLink is the address of the page on which a password is set.
 func (s *Settings) passwordLink(secret string) string {
-	return strings.TrimSuffix(cmp.Or(s.PublicURL, "http://"+defaultAddr), "/") + "/set-password?token=" + secret
+	return s.publicURL() + "/set-password?token=" + secret
 }
 
 type userListCmd struct{}
@@ -102,6 +103,26 @@ func (c userDisableCmd) Run(s *Settings) error {
 			return err
 		}
 		fmt.Println(u.Email, "is disabled.")
+		return nil
+	})
+}
+
+type userEnableCmd struct {
+	Email  string `arg:"" help:"Mail address."`
+	Reason string `default:"enabled at the command line" help:"Reason, for the history."`
+}
+
+// Run enables the person.
+func (c userEnableCmd) Run(s *Settings) error {
+	return s.withRecord(func(ctx context.Context, st *store.Store) error {
+		u, err := st.FindUserByEmail(ctx, c.Email)
+		if err != nil {
+			return err
+		}
+		if err := st.EnableUser(ctx, store.System("command"), u.ID, c.Reason); err != nil {
+			return err
+		}
+		fmt.Println(u.Email, "is enabled.")
 		return nil
 	})
 }

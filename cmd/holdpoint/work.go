@@ -41,6 +41,11 @@ func (c workCmd) Run(s *Settings) error {
 		return err
 	}
 	defer st.Close()
+	end, err := s.watch(ctx, st, log)
+	if err != nil {
+		return err
+	}
+	defer end()
 	registry := newRegistry(st)
 	metrics, err := startMetrics(c.MetricsAddr, registry, st, log)
 	if err != nil {
