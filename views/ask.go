@@ -29,7 +29,7 @@ func (p Panel) editFirst(h Head) bool {
 
 // long reports that the panel is likely to be taller than a window. It then moves with
 // the page, so that nothing of it is cut off.
-func (p Panel) long() bool { return p.mayAnswer() }
+func (p Panel) long() bool { return p.mayAnswer() || p.Reexecution != nil }
 
 // askText is the question that the panel asks.
 func askText(p *text.Printer, m OperationModel) string {
