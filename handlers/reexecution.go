@@ -1,7 +1,6 @@
 package handlers
 
 import (
-
 	"holdpoint/operation"
 	"holdpoint/views"
 
