@@ -242,7 +242,7 @@ func TestProtection(t *testing.T) {
 	d := loadDemo(t)
 	day := 24 * time.Hour
 	for action, want := range map[string]operation.Protection{
-		"crm create_task":        {Margin: time.Hour, SettleAfter: 10 * time.Second, HasLookup: true, LookupLag: 5 * time.Second},
+		"crm create_task":        {Margin: time.Hour, SettleAfter: 10 * time.Second, HasLookup: true, LookupLag: 15 * time.Second},
 		"billing create_invoice": {Key: true, Proven: true, Retention: day, Margin: time.Hour, SettleAfter: 10 * time.Second, Concurrency: true, HasLookup: true, LookupLag: 2 * time.Second},
 		"plain create_thing":     {Margin: time.Hour, SettleAfter: 10 * time.Second},
 	} {

@@ -1,7 +1,7 @@
 // Command go-client is a job of your own under Holdpoint's gate: it asks for permits of
 // one destination, sends what it is handed out, once, and reports what became of it.
 //
-//	HOLDPOINT_URL=http://127.0.0.1:8080 HOLDPOINT_TOKEN=… DESTINATION=plain \
+//	HOLDPOINT_URL=http://127.0.0.1:7300 HOLDPOINT_TOKEN=… DESTINATION=partner \
 //	DESTINATION_TOKEN=… go run ./docs/examples/go-client
 //
 // Where you copy it to, replace send and judge by what your destination documents.
