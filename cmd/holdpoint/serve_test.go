@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"holdpoint/operation/definition"
 	"holdpoint/store/storetest"
 )
 
@@ -150,13 +151,28 @@ func TestDemo(t *testing.T) {
 		if out := h.must("user", "list"); strings.Count(out, "@example.test") != len(demoPeople) {
 			t.Errorf("accounts: %s", out)
 		}
-		if n := h.operations(); n != 2 {
-			t.Errorf("%d operations, want the two stages of one run", n)
+		if n := h.operations(); n != demoStages(t) {
+			t.Errorf("%d operations, want one for each stage of one run of each flow: %d", n, demoStages(t))
 		}
 		if code := r.stop(); code != 0 {
 			t.Errorf("ended with %d", code)
 		}
 	}
+}
+
+// demoStages counts the stages of all demo flows.
+func demoStages(t *testing.T) (n int) {
+	t.Helper()
+	files, err := storetest.DemoFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if flow, err := definition.ParseFlow(f.Name, f.Source); err == nil {
+			n += len(flow.Stages)
+		}
+	}
+	return n
 }
 
 // TestDemoStartsWithAnAccountDisabled: the definitions in use stay in use.

@@ -39,7 +39,7 @@ func All() []Fixture {
 	var list []Fixture
 	for _, part := range [][]Fixture{accessFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
 		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), cardFixtures(), oddFixtures(),
-		errorFixtures()} {
+		installationFixtures(), errorFixtures()} {
 		list = append(list, part...)
 	}
 	return list
