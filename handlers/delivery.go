@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"strings"
 
 	"holdpoint/store"
@@ -19,13 +20,11 @@ func (s *site) deliveries(c echo.Context) error {
 		return err
 	}
 	m := views.DeliveriesModel{Pager: pagerOf(c, list.Prev, list.Next)}
-	sources, err := s.Store.ListSources(c.Request().Context())
+	sources, err := s.Store.SourceNames(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	for _, x := range sources {
-		m.Sources = append(m.Sources, views.Option{Value: x.Name, Label: x.Title.In(v.Printer().Lang), Selected: x.Name == q.Get("source")})
-	}
+	m.Sources = options(sources, q.Get("source"), v.Printer())
 	for _, r := range views.DeliveryResults {
 		m.Results = append(m.Results, views.Option{Value: string(r), Selected: r == result})
 	}
@@ -35,6 +34,9 @@ func (s *site) deliveries(c echo.Context) error {
 	}
 	for _, r := range list.Rows {
 		m.Rows = append(m.Rows, deliveryRow(r, n))
+	}
+	if err := s.titleDeliveries(c, m.Rows); err != nil {
+		return err
 	}
 	m.Frame = web.Frame(c, views.SectionDeliveries)
 	return web.Render(c, views.DeliveriesPage(m))
@@ -51,6 +53,8 @@ func resultOf(v store.Verdict) views.DeliveryResult {
 		return views.DeliveryHeld
 	case store.VerdictConflict:
 		return views.DeliveryConflict
+	case store.VerdictIgnored:
+		return views.DeliveryIgnored
 	}
 	return views.DeliveryRefused
 }
@@ -67,6 +71,8 @@ func verdictOf(r views.DeliveryResult) store.Verdict {
 		return store.VerdictConflict
 	case views.DeliveryRefused:
 		return store.VerdictRefused
+	case views.DeliveryIgnored:
+		return store.VerdictIgnored
 	}
 	return ""
 }
@@ -75,9 +81,15 @@ func deliveryRow(r store.DeliveryRow, n names) views.DeliveryRow {
 	out := views.DeliveryRow{ID: r.ID, At: r.ReceivedAt, Source: r.Source, Topic: r.Topic, Key: r.DeliveryKey, EventKey: r.EventKey,
 		Result: resultOf(r.Verdict), Detail: r.Reason, Status: r.Status}
 	if code, detail, ok := strings.Cut(r.Reason, ": "); ok {
-		out.Why, out.Detail = code, detail
+		if out.Why = code; views.ShowsDetail(code) {
+			out.Detail = detail
+		} else {
+			out.Detail = ""
+		}
 	}
 	switch r.Verdict {
+	case store.VerdictRepeated:
+		out.Why, out.Detail = repeatedWhy[r.Reason], ""
 	case store.VerdictConflict:
 		out.Why, out.Detail = "conflict", ""
 	case store.VerdictHeld:
@@ -93,4 +105,53 @@ func deliveryRow(r store.DeliveryRow, n names) views.DeliveryRow {
 		out.Run = &views.Link{Label: shortID(string(r.Run)), URL: pathRun(r.Run)}
 	}
 	return out
+}
+
+// repeatedWhy gives the word for why a delivery started nothing.
+var repeatedWhy = map[string]string{store.RunKnown: "run_known", store.Discarded: "discarded"}
+
+// titleDeliveries names sources, and the flows that clients of the job API start, as
+// people know them.
+func (s *site) titleDeliveries(c echo.Context, rows []views.DeliveryRow) error {
+	titles, err := s.sourceTitles(c)
+	if err != nil {
+		return err
+	}
+	p, flows := web.VisitOf(c).Printer(), map[string]string{}
+	for i, r := range rows {
+		if r.Source == store.JobSource && r.Topic != "" {
+			if _, ok := flows[r.Topic]; !ok {
+				if flows[r.Topic], err = s.flowTitle(c, r.Topic, p.Lang); err != nil {
+					return err
+				}
+			}
+			rows[i].Topic = flows[r.Topic]
+		}
+		if x := titles[r.Source]; x != "" {
+			rows[i].Source = x
+		}
+	}
+	return nil
+}
+
+// sourceTitles gives the sources' titles by name.
+func (s *site) sourceTitles(c echo.Context) (map[string]string, error) {
+	list, err := s.Store.SourceNames(c.Request().Context())
+	titles := map[string]string{}
+	for _, n := range list {
+		titles[n.Name] = namedTitle(n, web.VisitOf(c).Printer())
+	}
+	return titles, err
+}
+
+// flowTitle is a flow's title, or its name where no such flow is applied any more.
+func (s *site) flowTitle(c echo.Context, name, lang string) (string, error) {
+	f, _, err := s.Store.Flow(c.Request().Context(), name)
+	if errors.Is(err, store.ErrNotFound) {
+		return name, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return titled(f.Title, lang, name), nil
 }

@@ -23,13 +23,17 @@ func (s *site) flows(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	sources, err := s.sourceTitles(c)
+	if err != nil {
+		return err
+	}
 	m, lang := views.FlowsModel{}, v.Printer().Lang
 	for _, f := range items {
 		if !who.Sees(f.Name, "") {
 			continue
 		}
 		n := names{viewer: who.In(f.Name)}
-		row := views.FlowRow{Key: f.Name, URL: pathFlow(f.Name), Title: f.Flow.Title.In(lang), Version: f.Version, Trigger: triggerText(f), Owner: n.selector(f.Flow.Owner), Paused: f.Paused != nil, Open: f.Counts.Open()}
+		row := views.FlowRow{Key: f.Name, URL: pathFlow(f.Name), Title: f.Flow.Title.In(lang), Version: f.Version, Trigger: triggerText(f, sources), Owner: n.selector(f.Flow.Owner), Paused: f.Paused != nil, Open: f.Counts.Open()}
 		for _, st := range f.Flow.Stages {
 			row.Stages = append(row.Stages, st.Title.In(lang))
 		}
@@ -39,15 +43,20 @@ func (s *site) flows(c echo.Context) error {
 	return web.Render(c, views.FlowsPage(m))
 }
 
-func triggerText(f store.FlowItem) string {
+// triggerText is what starts a flow: the source by its title, and what it sends.
+func triggerText(f store.FlowItem, sources map[string]string) string {
 	t := f.Flow.Trigger
+	source := t.Source
+	if x := sources[source]; x != "" {
+		source = x
+	}
 	switch {
 	case t.Handle != "":
-		return t.Source + " · " + t.Handle
+		return source + " · " + t.Handle
 	case t.Topic != "":
-		return t.Source + " · " + t.Topic
+		return source + " · " + t.Topic
 	}
-	return t.Source
+	return source
 }
 
 func (s *site) flow(c echo.Context) error {
@@ -84,7 +93,11 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	if err != nil {
 		return err
 	}
-	m := flowModel(f, n, v.Printer().Lang)
+	sources, err := s.sourceTitles(c)
+	if err != nil {
+		return err
+	}
+	m := flowModel(f, n, sources, v.Printer().Lang)
 	if err := s.actionTitles(c, m.Stages); err != nil {
 		return err
 	}
@@ -108,6 +121,7 @@ func (s *site) actionTitles(c echo.Context, stages []views.FlowStage) error {
 		if err != nil {
 			return err
 		}
+		stages[i].Destination.Label = titled(p.Title, lang(c), stages[i].Destination.Label)
 		if a, err := p.Action(stages[i].Action); err == nil {
 			stages[i].Action = a.Title.In(lang(c))
 		}
@@ -115,11 +129,11 @@ func (s *site) actionTitles(c echo.Context, stages []views.FlowStage) error {
 	return nil
 }
 
-func flowModel(f store.FlowItem, n names, lang string) views.FlowModel {
+func flowModel(f store.FlowItem, n names, sources map[string]string, lang string) views.FlowModel {
 	d := f.Flow
 	m := views.FlowModel{
 		Key: f.Name, Title: d.Title.In(lang), Version: f.Version, AppliedAt: f.AppliedAt, AppliedBy: n.person(f.AppliedBy),
-		Trigger: triggerText(f), Source: d.Trigger.Source, RunKey: d.RunKey, Owner: n.selector(d.Owner), Reviewer: n.selector(d.Reviewer),
+		Trigger: triggerText(f, sources), RunKey: d.RunKey, Owner: n.selector(d.Owner), Reviewer: n.selector(d.Reviewer),
 		ReexecutionBy: n.selector(d.Reexecution.Approvers), ReexecutionNeed: d.Reexecution.Required, OnMissing: d.OnMissingData, Failure: d.Failure,
 		Inputs: flowInputs(d.Inputs), Outputs: d.Outputs, Runbook: d.Runbook, TestCases: d.TestCases,
 		Paused: pausedBy(views.PauseFlow, f.Paused, n), InFlight: f.Counts.InFlight(),
@@ -132,7 +146,7 @@ func flowModel(f store.FlowItem, n names, lang string) views.FlowModel {
 			Action: st.Action, Approvers: n.selector(st.Approval.Approvers), Required: max(st.Approval.Required, 1), SeparateAuthor: st.Approval.SeparateAuthor,
 			Expires: st.Approval.Expires, Due: st.Approval.Due, AttemptsMax: st.MaxAttempts, SatisfiedBy: st.SatisfiedBy}
 		for _, x := range st.Drafts {
-			stage.Drafted = append(stage.Drafted, x.Path)
+			stage.Drafted = append(stage.Drafted, views.FlowDraft{Name: x.Path, Brief: x.Brief})
 		}
 		m.Stages = append(m.Stages, stage)
 	}

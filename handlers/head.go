@@ -22,6 +22,16 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 		Destination: views.Link{Label: p.Profile.Title.In(lang), URL: pathDestination(p.Destination)}, Environment: p.Environment,
 		Why: whyAsked(p), WaitingFor: waitingFor(p, lang),
 	}
+	run := views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}
+	if p.Remedy == store.RemedyBlocked && p.State.WithoutEffect() {
+		h.Blocked = &run
+	}
+	if stage := earlierClosed(p); stage != "" {
+		h.EarlierClosed = &views.Link{Label: stage, URL: run.URL}
+		if st, ok := p.Flow2.Stage(stage); ok {
+			h.EarlierClosed.Label = st.Title.In(lang)
+		}
+	}
 	for _, x := range p.Pauses {
 		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseScope(x.Kind), Who: n.person(x.By), Since: x.At, Reason: x.Reason})
 	}
@@ -114,6 +124,26 @@ func waitingFor(p *store.OperationPage, lang string) *views.Link {
 		}
 	}
 	return link
+}
+
+// earlierClosed is the key of the first earlier stage that is closed without effect, so
+// that this one is not sent until its owner says how the run goes on; "" = none.
+func earlierClosed(p *store.OperationPage) string {
+	if p.State != operation.Draft && p.State != operation.PendingApproval && p.State != operation.Waiting {
+		return ""
+	}
+	for _, key := range p.Facts.EarlierOpen {
+		closed := false
+		for _, s := range p.Siblings { // replacements stand after their originals
+			if s.Stage == key {
+				closed = s.State.WithoutEffect()
+			}
+		}
+		if closed {
+			return key
+		}
+	}
+	return ""
 }
 
 // stageStrip lists the run's stages, each by its newest operation.

@@ -51,6 +51,9 @@ func (s *site) showDelivery(c echo.Context, status int, t typed) error {
 		row.URL = "" // this is its page
 		m.Same = append(m.Same, row)
 	}
+	if err := s.titleDeliveries(c, m.Same); err != nil {
+		return err
+	}
 	if p.Event != "" {
 		m.Event = &views.EventSide{Key: p.EventKey, At: p.Same[len(p.Same)-1].ReceivedAt, Run: m.Row.Run, Fields: fieldsOf(p.Data)}
 	}

@@ -39,8 +39,18 @@ func (s *site) inbox(c echo.Context) error {
 		}
 		groups[kind].Rows = append(groups[kind].Rows, inboxRow(r, v))
 	}
-	for _, h := range in.Held {
-		groups[views.GroupHeld].Held = append(groups[views.GroupHeld].Held, heldRow(h, v.Printer().Lang))
+	if len(in.Held) > 0 {
+		sources, err := s.sourceTitles(c)
+		if err != nil {
+			return err
+		}
+		for _, h := range in.Held {
+			row := heldRow(h, v.Printer().Lang)
+			if x := sources[h.Source]; x != "" {
+				row.Source = x
+			}
+			groups[views.GroupHeld].Held = append(groups[views.GroupHeld].Held, row)
+		}
 	}
 	for _, k := range order {
 		if len(groups[k].Rows)+len(groups[k].Held) > 0 {
@@ -83,6 +93,12 @@ func inboxRow(r store.InboxRow, v *web.Visit) views.InboxRow {
 	}
 	if !out.OnlyYou {
 		out.Also = []views.Who{views.RoleWho(r.NextRole, false)}
+	}
+	switch {
+	case r.Remedy == store.RemedyBlocked:
+		out.URL, out.Note = pathRun(r.RunID), "inbox.blocked"
+	case r.Blocked:
+		out.Note = "inbox.earlier_closed"
 	}
 	if r.NextKind == string(operation.DecideApprove) {
 		out.Version, out.Given, out.Required = r.VersionNo, r.Given, r.Required

@@ -2,10 +2,12 @@ package handlers
 
 import (
 	"net/url"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
+	"holdpoint/views/text"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -16,9 +18,10 @@ func (s *site) operations(c echo.Context) error {
 	v := web.VisitOf(c)
 	q := c.QueryParams()
 	f := store.OperationFilter{
-		State: operation.State(q.Get("state")), Flow: q.Get("flow"), Destination: q.Get("destination"), Duplicate: q.Get("duplicate") == "yes",
+		State: operation.State(q.Get("state")), Flow: q.Get("flow"), Destination: q.Get("destination"), Source: q.Get("source"), Duplicate: q.Get("duplicate") == "yes",
 		Search: q.Get("q"), Open: q.Get("open") == "yes", Overdue: q.Get("overdue") == "yes", Cursor: q.Get("after") + q.Get("before"),
 	}
+	f.From, f.To = day0(q.Get("from"), 0, v), day0(q.Get("to"), 1, v)
 	if !f.State.Valid() {
 		f.State = ""
 	}
@@ -42,11 +45,12 @@ func (s *site) operations(c echo.Context) error {
 }
 
 func operationsFilter(f store.OperationFilter, list *store.OperationList, v *web.Visit) views.OperationsFilter {
-	out := views.OperationsFilter{Q: f.Search, States: views.StateOptions(f.State), Duplicate: f.Duplicate,
-		Flows: options(list.Flows, f.Flow), Destinations: options(list.Destinations, f.Destination)}
+	p := v.Printer()
+	out := views.OperationsFilter{Q: f.Search, States: views.StateOptions(f.State), Duplicate: f.Duplicate, From: dayText(f.From, 0, v), To: dayText(f.To, -1, v),
+		Flows: options(list.Flows, f.Flow, p), Destinations: options(list.Destinations, f.Destination, p), Sources: options(list.Sources, f.Source, p)}
 	for _, r := range operation.Roles {
 		if r != operation.RoleAuditor {
-			out.Responsible = append(out.Responsible, views.Option{Value: string(r), Label: v.Printer().T("role." + string(r)), Selected: r == f.Responsible})
+			out.Responsible = append(out.Responsible, views.Option{Value: string(r), Label: p.T("role." + string(r)), Selected: r == f.Responsible})
 		}
 	}
 	f.Cursor = ""
@@ -54,12 +58,39 @@ func operationsFilter(f store.OperationFilter, list *store.OperationList, v *web
 	return out
 }
 
-func options(names []string, selected string) []views.Option {
+// options are definitions to choose from, by the titles that people know them by.
+func options(names []store.Named, selected string, p *text.Printer) []views.Option {
 	var out []views.Option
 	for _, n := range names {
-		out = append(out, views.Option{Value: n, Label: n, Selected: n == selected})
+		out = append(out, views.Option{Value: n.Name, Label: namedTitle(n, p), Selected: n.Name == selected})
 	}
 	return out
+}
+
+// namedTitle is a definition's title. The job API has none of its own.
+func namedTitle(n store.Named, p *text.Printer) string {
+	if n.Name == store.JobSource {
+		return p.T("source.job_api")
+	}
+	return titled(n.Title, p.Lang, n.Name)
+}
+
+// day0 is the beginning of a day in the viewer's zone, some days later; zero when the
+// text is no day.
+func day0(text string, later int, v *web.Visit) time.Time {
+	at, err := time.ParseInLocation(time.DateOnly, text, v.Printer().Zone)
+	if err != nil {
+		return time.Time{}
+	}
+	return at.AddDate(0, 0, later)
+}
+
+// dayText is the day of a moment in the viewer's zone, some days later.
+func dayText(at time.Time, later int, v *web.Visit) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.In(v.Printer().Zone).AddDate(0, 0, later).Format(time.DateOnly)
 }
 
 func operationRow(r store.InboxRow, n names, lang string) views.OperationRow {

@@ -214,6 +214,10 @@ func (s *site) evidence(c echo.Context, at *operationAt, t typed) error {
 
 // remedy records that the open work on a closed operation is done.
 func (s *site) remedy(c echo.Context, at *operationAt, t typed) error {
+	said := views.FlashRemedyDone
+	if at.p.Remedy == store.RemedyBlocked {
+		said = views.FlashLeft
+	}
 	err := s.Store.CloseRemedy(at.ctx, at.actor, t.shown(at.p.ID, "reason"))
-	return s.answer(c, at.p, t, err, views.FlashRemedyDone)
+	return s.answer(c, at.p, t, err, said)
 }

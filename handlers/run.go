@@ -41,12 +41,33 @@ func (s *site) showRun(c echo.Context, status int, id operation.RunID, t typed) 
 	for _, d := range p.Deliveries {
 		m.Deliveries = append(m.Deliveries, deliveryRow(d, n))
 	}
+	if err := s.titleDeliveries(c, m.Deliveries); err != nil {
+		return err
+	}
+	if len(m.Deliveries) > 0 { // all of the run's events are of one source
+		m.Event.Source, m.Event.Topic = m.Deliveries[0].Source, m.Deliveries[0].Topic
+	}
+	if err := s.titleDestinations(c, m.Stages); err != nil {
+		return err
+	}
 	var inputs map[string]any
 	if json.Unmarshal([]byte(p.InputsText), &inputs) == nil {
 		m.Inputs = fieldsOf(inputs)
 	}
 	m.Frame = web.Frame(c, views.SectionOperations)
 	return web.RenderStatus(c, status, views.RunPage(m))
+}
+
+// titleDestinations names the stages' destinations as people know them.
+func (s *site) titleDestinations(c echo.Context, stages []views.RunStage) error {
+	for i, st := range stages {
+		p, _, err := s.Store.Profile(c.Request().Context(), st.Destination)
+		if err != nil {
+			return err
+		}
+		stages[i].Destination = titled(p.Title, lang(c), st.Destination)
+	}
+	return nil
 }
 
 // runStages is the track: one line for each operation of the run, and one for each
@@ -58,7 +79,7 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 		for _, o := range p.Operations {
 			if o.Stage == st.Key {
 				found = true
-				out = append(out, runStage(p, n, o, i+1, st.Title.In(lang), t))
+				out = append(out, runStage(p, n, o, i+1, lang, t))
 			}
 		}
 		if !found && len(p.Operations) > 0 && !p.Operations[0].Adopted {
@@ -68,7 +89,8 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 	return out
 }
 
-func runStage(p *store.RunPage, n names, o store.OperationSummary, number int, title string, t typed) views.RunStage {
+func runStage(p *store.RunPage, n names, o store.OperationSummary, number int, lang string, t typed) views.RunStage {
+	title := stageTitle(p, o.Stage, lang)
 	s := views.RunStage{Number: number, Key: o.Stage, Title: title, Operation: o.ID, URL: pathOperation(o.ID), State: o.State, Destination: o.Destination, Mark: views.MarkNext}
 	w, waived := p.Waived[o.Stage]
 	switch {
@@ -83,11 +105,20 @@ func runStage(p *store.RunPage, n names, o store.OperationSummary, number int, t
 		if !replaced(p, o) {
 			s.GoOn = goOnForm(p, n, o, title, t)
 		}
+		if s.GoOn != nil && s.GoOn.Barred == nil {
+			s.ReplaceURL = pathOperation(o.ID) + "/replace"
+		}
+		if s.GoOn != nil && o.Remedy == store.RemedyBlocked {
+			s.LeaveURL = pathOperation(o.ID) + "#decision"
+		}
 	case o.State == operation.Review || o.State == operation.ReexecutionRequested || o.State == operation.Unknown:
 		s.Mark = views.MarkBlocked
 	case len(p.EarlierOpen[o.ID]) > 0:
 		s.Mark = views.MarkLater
-		s.Why = views.Refused(operation.Refuse(operation.CodeEarlierStage, "stage", stageTitle(p, p.EarlierOpen[o.ID][0], n)))
+		first := p.EarlierOpen[o.ID][0]
+		if s.Why = views.Refused(operation.Refuse(operation.CodeEarlierStage, "stage", stageTitle(p, first, lang))); closedWithout(p, first) {
+			s.Why = views.Sentence("run.earlier_closed", "Stage", stageTitle(p, first, lang))
+		}
 	}
 	if o.ClearanceID != "" {
 		s.Version = o.VersionNo
@@ -95,11 +126,25 @@ func runStage(p *store.RunPage, n names, o store.OperationSummary, number int, t
 	return s
 }
 
-func stageTitle(p *store.RunPage, key string, _ names) string {
+func stageTitle(p *store.RunPage, key, lang string) string {
 	if st, ok := p.Flow.Stage(key); ok {
-		return st.Title.In("")
+		return st.Title.In(lang)
 	}
 	return key
+}
+
+// closedWithout reports that a stage is closed without effect and nothing replaces it.
+func closedWithout(p *store.RunPage, stage string) bool {
+	found := false
+	for _, o := range p.Operations {
+		if o.Stage != stage {
+			continue
+		}
+		if found = o.State.WithoutEffect(); !found {
+			return false
+		}
+	}
+	return found
 }
 
 func replaced(p *store.RunPage, o store.OperationSummary) bool {

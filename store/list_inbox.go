@@ -26,6 +26,9 @@ type InboxRow struct {
 	FlowTitle, StageTitle, DestinationTitle map[string]string // by language
 	Given, Required                         int               // approvals on the current version
 	Late                                    bool
+	// Blocked: an earlier stage was closed without effect, and its owner has not said
+	// how the run goes on. Told of drafts and of what waits for approval.
+	Blocked bool
 }
 
 // inboxLimit bounds one page of the inbox.
@@ -49,20 +52,24 @@ func (s *Store) ListInbox(ctx context.Context, viewer Actor) (*Inbox, error) {
 		}
 		var rows []struct {
 			opRow
-			Given    int `db:"given"`
-			Required int `db:"required"`
+			Given    int  `db:"given"`
+			Required int  `db:"required"`
+			Blocked  bool `db:"blocked"`
 		}
 		roles, flows := v.rolePairs()
 		if err := t.list(&rows, `SELECT `+opColumns+`,
 			COALESCE((SELECT count(DISTINCT a.user_id) FROM approvals a WHERE a.version_id = o.version_id AND a.decision = 'approve' AND a.request_id IS NOT DISTINCT FROM CASE WHEN o.state = 'reexecution_requested' THEN o.request_id END), 0) AS given,
-			COALESCE((SELECT (s.policy::json->>'required')::int FROM submissions s WHERE s.version_id = o.version_id), 0) AS required`+
+			COALESCE((SELECT (s.policy::json->>'required')::int FROM submissions s WHERE s.version_id = o.version_id), 0) AS required,
+			o.state IN ('draft', 'pending_approval') AND o.stage_no > 0 AND EXISTS (SELECT 1 FROM runs u WHERE u.id = o.run_id AND u.state = 'blocked')
+				AND EXISTS (SELECT 1 FROM operations e WHERE e.run_id = o.run_id AND e.stage_no < o.stage_no AND e.state IN ('rejected', 'cancelled', 'not_executed')
+				AND NOT EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = e.run_id AND w.stage = e.stage)) AS blocked`+
 			inboxFrom+` ORDER BY o.next_at, o.id LIMIT 201`, pq.Array(roles), pq.Array(flows), viewer.ID); err != nil {
 			return err
 		}
 		in.Cut = len(rows) > inboxLimit
 		names := s.titler(ctx, t.Tx)
 		for _, r := range rows[:min(len(rows), inboxLimit)] {
-			row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Given: r.Given, Required: r.Required}
+			row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Given: r.Given, Required: r.Required, Blocked: r.Blocked}
 			row.Late = row.Overdue(in.Now)
 			if err := names.fill(&row); err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -20,6 +21,8 @@ type OperationFilter struct {
 	Open        bool // every state that is not closed
 	Flow        string
 	Destination string
+	Source      string    // of the event that started the run
+	From, To    time.Time // of when it was made: From counts, To does not; zero = open
 	Responsible operation.Role
 	Overdue     bool
 	Duplicate   bool
@@ -30,11 +33,21 @@ type OperationFilter struct {
 
 // OperationList is one page of operations, newest first.
 type OperationList struct {
-	Now                 time.Time
-	Rows                []InboxRow
-	Next, Prev          string   // cursors, "" = none
-	Flows, Destinations []string // that the viewer may filter by
+	Now        time.Time
+	Rows       []InboxRow
+	Next, Prev string // cursors, "" = none
+	// Flows, Destinations and Sources are what the viewer may filter by.
+	Flows, Destinations, Sources []Named
 }
+
+// Named is a definition by its name and the title that people know it by.
+type Named struct {
+	Name  string
+	Title definition.Text
+}
+
+// JobSource is the source of runs that a client of the job API started itself.
+const JobSource = "job-api"
 
 type cursor struct {
 	At   time.Time
@@ -142,6 +155,15 @@ func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
 	if f.Destination != "" {
 		add("o.destination = ?", f.Destination)
 	}
+	if f.Source != "" {
+		add("o.source = ?", f.Source)
+	}
+	if !f.From.IsZero() {
+		add("o.created_at >= ?", f.From.UTC())
+	}
+	if !f.To.IsZero() {
+		add("o.created_at < ?", f.To.UTC())
+	}
 	if f.Responsible != "" {
 		add("o.next_role = ? AND o.next_kind <> '' AND NOT o.next_system", string(f.Responsible))
 	}
@@ -173,14 +195,48 @@ func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
 	return q + fmt.Sprintf(" ORDER BY o.created_at %s, o.id %s LIMIT %d", order, order, limit+1), args
 }
 
-// filterNames lists the flows and destinations that the viewer may filter by.
+// filterNames lists the flows, destinations and sources that the viewer may filter by.
 func (s *Store) filterNames(ctx context.Context, v Viewer, out *OperationList) error {
-	return s.read(ctx, func(db *sqlx.DB) error {
-		out.Flows, out.Destinations = nil, nil
-		all, flows := v.seenFlows()
-		if err := db.SelectContext(ctx, &out.Flows, `SELECT name FROM flows WHERE $1 OR name = ANY($2) ORDER BY name`, all, pq.Array(flows)); err != nil {
+	var flows, dests []struct {
+		Name    string `db:"name"`
+		Version int    `db:"version"`
+	}
+	err := s.read(ctx, func(db *sqlx.DB) error {
+		flows, dests = nil, nil
+		all, seen := v.seenFlows()
+		if err := db.SelectContext(ctx, &flows, `SELECT name, version FROM flows WHERE $1 OR name = ANY($2) ORDER BY name`, all, pq.Array(seen)); err != nil {
 			return err
 		}
-		return db.SelectContext(ctx, &out.Destinations, `SELECT name FROM destinations ORDER BY name`)
+		return db.SelectContext(ctx, &dests, `SELECT name, version FROM destinations ORDER BY name`)
 	})
+	if err != nil {
+		return err
+	}
+	for _, r := range flows {
+		f, err := s.flowVersion(ctx, s.db, r.Name, r.Version)
+		if err != nil {
+			return mapError(err)
+		}
+		out.Flows = append(out.Flows, Named{r.Name, f.Title})
+	}
+	for _, r := range dests {
+		p, err := s.profileVersion(ctx, s.db, r.Name, r.Version)
+		if err != nil {
+			return mapError(err)
+		}
+		out.Destinations = append(out.Destinations, Named{r.Name, p.Title})
+	}
+	out.Sources, err = s.SourceNames(ctx)
+	return err
+}
+
+// SourceNames lists all sources by name, the job API among them; that one's title is
+// left to the catalogues.
+func (s *Store) SourceNames(ctx context.Context) ([]Named, error) {
+	all, err := s.ListSources(ctx)
+	out := []Named{{Name: JobSource}}
+	for _, src := range all {
+		out = append(out, Named{src.Name, src.Title})
+	}
+	return out, err
 }

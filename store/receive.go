@@ -174,6 +174,10 @@ func (t *tx) receive(a Actor, in Received, hash [32]byte, out *Receipt) error {
 	return b.hold(operation.EventID(*ev.Twin), out.Delivery)
 }
 
+// Discarded is why a repeated event starts nothing: a person decided that it is a
+// duplicate.
+const Discarded = "a person decided: a duplicate"
+
 // repeated reads the event that is there already and compares the payload.
 func (b *runBuilder) repeated(hash [32]byte, out *Receipt) (string, error) {
 	var have struct {
@@ -197,7 +201,7 @@ func (b *runBuilder) repeated(hash [32]byte, out *Receipt) (string, error) {
 	} else if have.Held {
 		out.Verdict, out.Reason = VerdictHeld, "still held"
 	} else if have.Gone {
-		b.discarded, out.Reason = true, "a person decided: a duplicate"
+		b.discarded, out.Reason = true, Discarded
 	}
 	return have.ID, nil
 }

@@ -287,7 +287,11 @@ func (s *Store) CloseRemedy(ctx context.Context, a Actor, sh Shown) error {
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
 		}
-		u.note(u.op, "remedy_done", sh.Reason, "remedy", u.op.Remedy)
+		if u.op.Remedy == RemedyBlocked {
+			u.note(u.op, "left", sh.Reason)
+		} else {
+			u.note(u.op, "remedy_done", sh.Reason, "remedy", u.op.Remedy)
+		}
 		u.op.Remedy, u.op.replanned = "", true
 		return nil
 	})

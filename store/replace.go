@@ -57,7 +57,7 @@ func (u *unit) replace(sh Shown, n Replacement) (operation.ID, error) {
 	c := &opRow{ID: id, RunID: o.RunID, Flow: o.Flow, FlowVersion: o.FlowVersion, Stage: o.Stage, StageNo: o.StageNo, Stages: o.Stages, ItemKey: o.ItemKey,
 		Replacement: row.Last + 1, Replaces: string(o.ID), Destination: o.Destination, Action: o.Action, EffectType: o.EffectType, Deliberate: n.Deliberate}
 	u.note(o, "replaced", sh.Reason, "replacement", string(id))
-	if o.Remedy == remedyBlocked {
+	if o.Remedy == RemedyBlocked {
 		o.Remedy = "" // the replacement is the owner's answer
 	}
 	o.replanned = true
@@ -109,8 +109,8 @@ func (u *unit) insertOperation(o *opRow, n newContent) error {
 	}
 	d := operation.NextFor(operation.Facts{State: o.State}, who, u.due(o), operation.Responsible{}, timeOf(nil), timeOf(nil), u.now)
 	_, err = u.exec(`INSERT INTO operations (id, run_id, flow, flow_version, stage, stage_no, stages, item_key, replacement, replaces, destination, action, effect_type, account, environment,
-		title, adopted, deliberate, state, version_id, version_no, attempts_max, ever_unproven, disputed, next_kind, next_role, next_user, next_at, next_since, chain_seq, chain_hash, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULLIF($10, ''), $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 1, $21, $22, $23, $24, $25, NULLIF($26, ''), $27, $28, $29, $30, $28, $28)`,
+		title, adopted, deliberate, state, version_id, version_no, attempts_max, ever_unproven, disputed, next_kind, next_role, next_user, next_at, next_since, chain_seq, chain_hash, created_at, updated_at, source)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, NULLIF($10, ''), $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 1, $21, $22, $23, $24, $25, NULLIF($26, ''), $27, $28, $29, $30, $28, $28, COALESCE((SELECT s.source FROM operations s WHERE s.id = $10), ''))`,
 		string(o.ID), string(o.RunID), o.Flow, o.FlowVersion, o.Stage, o.StageNo, o.Stages, o.ItemKey, o.Replacement, o.Replaces, o.Destination, o.Action, o.EffectType, o.Account, o.Environment,
 		o.Title, o.Adopted, o.Deliberate, string(o.State), string(o.VersionID), o.AttemptsMax, o.Adopted, o.Adopted, string(d.Kind), string(d.Who.Role), string(d.Who.User), timePtr(d.At), u.now, o.ChainSeq, o.ChainHash)
 	if err != nil {

@@ -128,9 +128,9 @@ func (u *unit) planRun(siblingsChanged bool) error {
 	return nil
 }
 
-// remedyBlocked is the owner's open work on an operation that was closed without effect
+// RemedyBlocked is the owner's open work on an operation that was closed without effect
 // and blocks the stages after it: go on without it, replace it, or leave it.
-const remedyBlocked = "blocked"
+const RemedyBlocked = "blocked"
 
 // planBlocked gives the owner that work, and takes it away when the run goes on.
 func (u *unit) planBlocked(state string) {
@@ -141,8 +141,8 @@ func (u *unit) planBlocked(state string) {
 	}
 	switch {
 	case state == string(operation.RunBlocked) && o.State.WithoutEffect() && o.State != o.was && waits && o.Remedy == "":
-		o.Remedy, o.replanned = remedyBlocked, true
-	case o.Remedy == remedyBlocked && (state != string(operation.RunBlocked) || !o.State.WithoutEffect()):
+		o.Remedy, o.replanned = RemedyBlocked, true
+	case o.Remedy == RemedyBlocked && (state != string(operation.RunBlocked) || !o.State.WithoutEffect()):
 		o.Remedy, o.replanned = "", true
 	}
 }

@@ -17,9 +17,9 @@ r AS (INSERT INTO runs (id, flow, flow_version, run_key_hash, label, event_id, s
 	ON CONFLICT ON CONSTRAINT runs_key DO NOTHING RETURNING id),
 er AS (INSERT INTO event_runs (event_id, run_id) SELECT $2, x.id FROM jsonb_to_recordset(CAST($7 AS jsonb)) AS x(id text) ON CONFLICT DO NOTHING),
 o AS (INSERT INTO operations (id, run_id, flow, flow_version, stage, stage_no, stages, destination, action, effect_type, account, environment,
-	title, state, version_id, version_no, attempts_max, next_kind, next_role, next_user, next_at, next_since, chain_seq, chain_hash, created_at, updated_at)
+	title, state, version_id, version_no, attempts_max, next_kind, next_role, next_user, next_at, next_since, chain_seq, chain_hash, created_at, updated_at, source)
 	SELECT x.id, x.run, x.flow, x.fv, x.stage, x.no, x.stages, x.dest, x.action, x.effect, x.account, x.env, x.title, x.state, x.ver, 1, x.max,
-	x.nk, x.nr, NULLIF(x.nu, ''), x.at, $6, x.seq, decode(x.head, 'hex'), $6, $6
+	x.nk, x.nr, NULLIF(x.nu, ''), x.at, $6, x.seq, decode(x.head, 'hex'), $6, $6, $11
 	FROM jsonb_to_recordset(CAST($8 AS jsonb)) AS x(id text, run text, flow text, fv int, stage text, no int, stages int, dest text, action text, effect text,
 	account text, env text, title text, state text, ver text, max int, nk text, nr text, nu text, at timestamptz, seq bigint, head text)
 	JOIN r ON r.id = x.run RETURNING id),
@@ -36,8 +36,8 @@ d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, 
 h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` JOIN o ON o.id = h.si)
 SELECT COALESCE((SELECT string_agg(id, ',') FROM r), '')`
 
-// runKnown is why a new event started nothing: its run key has been used.
-const runKnown = "the run exists already"
+// RunKnown is why a new event started nothing: its run key has been used.
+const RunKnown = "the run exists already"
 
 // store writes delivery, event body, runs, operations, versions and history.
 func (b *runBuilder) store(out *Receipt) error {
@@ -65,12 +65,12 @@ func (b *runBuilder) store(out *Receipt) error {
 	var started string
 	err = b.get(&started, storeSQL, js[3], string(b.event), b.in.Body, data, b.newEvent, b.now, js[0], js[1], js[2],
 		string(out.Delivery), b.in.Source, b.in.DeliveryKey, b.in.Subscription, string(out.Verdict), out.Reason, b.in.status(out.Verdict), sum[:], headers, b.in.SkewMillis,
-		runKnown, b.in.status(VerdictRepeated))
+		RunKnown, b.in.status(VerdictRepeated))
 	if err != nil {
 		return err
 	}
 	if len(out.Runs) > 0 && started == "" && out.Verdict == VerdictAccepted {
-		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, runKnown, nil
+		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, RunKnown, nil
 	}
 	return nil
 }

@@ -42,6 +42,8 @@ func askText(p *text.Printer, m OperationModel) string {
 		return p.T("panel.ask.reexecution", "Destination", m.Panel.Reexecution.Destination)
 	case m.Panel.Recheck != nil:
 		return p.T("panel.ask.recheck")
+	case m.Panel.Remedy != nil && m.Head.Blocked != nil:
+		return p.T("panel.ask.blocked")
 	case m.Panel.Remedy != nil:
 		return p.T("panel.ask.remedy")
 	}

@@ -55,13 +55,15 @@ func families() map[string][]string {
 		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideTake,
 			operation.DecideResume, operation.DecideFinish, operation.DecideTry, operation.DecideCheck, operation.DecideReconcile,
 			operation.DecideReexecution, operation.DecideRemedy}),
+		"effect.":            effectWords,
+		"flow.type.":         inputTypes,
 		"flow.satisfied_by.": {"confirmed", "accepted", "delivered"},
 	}
 	runs := names([]operation.RunState{operation.RunOpen, operation.RunBlocked, operation.RunCompleted, operation.RunStopped})
 	f["run.state."], f["run.says."] = runs, runs
 	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupHeld, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
 	f["inbox.group."], f["inbox.hint."], f["inbox.tally."] = groups, groups, groups
-	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "release", "discard"} {
+	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "leave", "release", "discard"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",

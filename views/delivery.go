@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"holdpoint/operation"
@@ -27,10 +28,11 @@ const (
 	DeliveryConflict   DeliveryResult = "conflict"   // known identity, other payload
 	DeliveryHeld       DeliveryResult = "held"       // a possible duplicate by its business key
 	DeliveryRefused    DeliveryResult = "refused"    // not verified or not understood
+	DeliveryIgnored    DeliveryResult = "ignored"    // genuine, but for another account or environment
 )
 
 // DeliveryResults lists them in the order in which filters show them.
-var DeliveryResults = []DeliveryResult{DeliveryRecorded, DeliveryRedelivery, DeliveryHeld, DeliveryConflict, DeliveryRefused}
+var DeliveryResults = []DeliveryResult{DeliveryRecorded, DeliveryRedelivery, DeliveryHeld, DeliveryConflict, DeliveryRefused, DeliveryIgnored}
 
 // DeliveryRow is one receipt.
 type DeliveryRow struct {
@@ -97,7 +99,17 @@ type HeldView struct {
 // refused or held (DeliveryRow.Why); other codes are shown as they are.
 var DeliveryReasons = []string{"signature", "signature_missing", "signature_time", "token", "secret", "unknown_source",
 	"event_key", "syntax", "empty_body", "body_cut", "content_type", "gzip", "too_large", "no_flow", "content_missing",
-	"conflict", "held"}
+	"conflict", "held", "run_known", "discarded", "account", "environment", "content_encoding", "utf16", "gzip_undeclared", "nul", "data_base64", "charset",
+	"byte_order_mark", "encoding", "trailing_data", "duplicate_key", "case_variant_key", "nested_too_deeply"}
+
+// detailed are the codes whose detail says more than their sentence does.
+var detailed = []string{"signature_time", "event_key", "content_missing", "duplicate_key", "case_variant_key", "syntax"}
+
+// ShowsDetail reports whether the technical part is shown besides the sentence. Other
+// parts would say the same again, in English.
+func ShowsDetail(code string) bool {
+	return !slices.Contains(DeliveryReasons, code) || slices.Contains(detailed, code)
+}
 
 // Pager leads to the neighbouring pages of a keyset list; "" = none.
 type Pager struct {
@@ -115,6 +127,8 @@ func deliveryIcon(r DeliveryResult) string {
 		return "paused"
 	case DeliveryRefused:
 		return "rejected"
+	case DeliveryIgnored:
+		return "circle"
 	}
 	return "tick"
 }

@@ -33,9 +33,8 @@ type FlowModel struct {
 	Version         int
 	AppliedAt       time.Time
 	AppliedBy       Who
-	Trigger         string
-	Source          string
-	RunKey          string
+	Trigger         string // the source by its title, and what it sends
+	RunKey          string // the expression as written; "" = the event's identity
 	Owner           Who
 	Reviewer        Who
 	ReexecutionBy   Who
@@ -46,7 +45,7 @@ type FlowModel struct {
 	Outputs         []string
 	Stages          []FlowStage
 	ChecklistExtra  []string
-	Runbook         string // plain text (Markdown source)
+	Runbook         string // Markdown
 	TestCases       []string
 	Versions        []FlowVersion
 	Paused          []PausedBy
@@ -76,7 +75,13 @@ type FlowStage struct {
 	Due            time.Duration
 	AttemptsMax    int
 	SatisfiedBy    string // confirmed | accepted | delivered
-	Drafted        []string
+	Drafted        []FlowDraft
+}
+
+// FlowDraft is one part of the content that somebody writes.
+type FlowDraft struct {
+	Name  string
+	Brief string // what to write; "" = the flow does not say
 }
 
 // FlowVersion is one applied version.

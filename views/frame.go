@@ -155,6 +155,7 @@ const (
 	FlashSignedOut            = "flash.signed_out"
 	FlashSignInAgain          = "flash.sign_in_again" // session ended while deciding; nothing was decided
 	FlashRemedyDone           = "flash.remedy_done"
+	FlashLeft                 = "flash.left"
 	FlashReleased             = "flash.released"     // a possible duplicate was let through
 	FlashDiscarded            = "flash.discarded"    // it is a duplicate
 	FlashHeldDecided          = "flash.held_decided" // somebody has decided already

@@ -74,6 +74,9 @@ type InboxRow struct {
 	Due         time.Time
 	Duplicate   Duplicate
 	Found       int // effects found, for a suspected duplicate
+	// Note is a catalogue key: what else is to be known before it is opened ("inbox.blocked",
+	// "inbox.earlier_closed"); "" = nothing.
+	Note string
 	// Who else may or must decide.
 	OnlyYou         bool
 	Also            []Who

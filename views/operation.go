@@ -55,6 +55,12 @@ type Head struct {
 	Why Say
 	// WaitingFor is the earlier stage that is not satisfied (state waiting).
 	WaitingFor *Link
+	// Blocked is the run that waits for what its owner says about this operation: it is
+	// closed without effect; nil = nothing waits.
+	Blocked *Link
+	// EarlierClosed is the run in which an earlier stage is closed without effect, so
+	// that this one is not sent; nil = none.
+	EarlierClosed *Link
 }
 
 // ConfirmedBy says whose word confirmed the effect.
@@ -127,6 +133,9 @@ func stateSentence(p *text.Printer, h Head) string {
 func nextText(p *text.Printer, h Head) string {
 	if h.Next == operation.DecideNothing {
 		return p.T("next.nothing")
+	}
+	if h.Blocked != nil {
+		return p.T("next.blocked")
 	}
 	return p.T("next." + string(h.Next))
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // OperationsModel is the list of all operations with its filters.
-// Query fields (GET): q, state, flow, destination, responsible, duplicate (yes),
-// after, before (keyset).
+// Query fields (GET): q, state, flow, destination, source, responsible, from, to (days),
+// duplicate (yes), after, before (keyset).
 type OperationsModel struct {
 	Frame
 	Filter OperationsFilter
@@ -24,6 +24,8 @@ type OperationsFilter struct {
 	States       []Option // values are operation.State; labels come from the catalogues
 	Flows        []Option
 	Destinations []Option
+	Sources      []Option
+	From, To     string   // days, "2006-01-02" in the viewer's zone; both count
 	Responsible  []Option // values: "me", a role, "system"; labels from the model
 	Duplicate    bool
 	Active       bool // some filter is set

@@ -53,6 +53,8 @@ type RunStage struct {
 	Reference   *Reference // of a kept stage
 	WentOn      *Signature // the owner's "go on without it"
 	GoOn        *GoOnForm  // nil = not offered
+	ReplaceURL  string     // where it is replaced; "" = not offered
+	LeaveURL    string     // where it is left as it is; "" = not offered
 }
 
 // GoOnForm lets the owner go on without a stage that closed without effect.

@@ -117,8 +117,14 @@ func proofText(p *text.Printer, proof operation.Proof) string {
 var proofWords = []string{"refused_connection", "timeout", "reset", "lease_ended_after_dispatch",
 	"lease_ended_before_dispatch", "bad_request", "send_by_passed", "blocked_address", "dns", "tls", "not_connected",
 	"no_answer", "cut_body", "body_limit", "body_encoding", "bad_message", "credential_missing", "starttls_missing",
-	"auth_refused", "auth_without_tls", "recipient_refused", "refused_before_execution", "validation"}
+	"auth_refused", "auth_without_tls", "recipient_refused", "refused_before_execution", "validation",
+	"rule_error", "early_answer", "no_such_action", "no_lookup", "lookup_not_asked", "lookup_answered", "lookup_incomplete", "lookup_unreadable",
+	"refused", "smtp_refused", "smtp_later", "cut_before_end", "not_supported", "answer_out_of_step", "accepted",
+	"confirmed_by_answer", "already_exists", "unrecognised_answer", "reference_missing", "key_mismatch", "key_in_progress", "body_cut", "redirect",
+	"rate_limited", "refused_credentials"}
 
 // plainProofs are the proofs whose sentence names a figure; each has one without it,
 // "proof.<code>_plain", for where the figure is not at hand.
-var plainProofs = []string{"timeout", "cut_body", "body_limit", "body_encoding", "refused_before_execution", "validation"}
+var plainProofs = []string{"timeout", "cut_body", "body_limit", "body_encoding", "refused_before_execution", "validation",
+	"confirmed_by_answer", "already_exists", "unrecognised_answer", "reference_missing", "key_mismatch", "key_in_progress", "body_cut", "redirect",
+	"rate_limited", "refused_credentials"}

@@ -44,6 +44,28 @@ func fieldWord(p *text.Printer, name, own string) string {
 	return name
 }
 
+// effectText is the word for a kind of effect, or the destination's own.
+func effectText(p *text.Printer, effect string) string {
+	if k := "effect." + effect; text.Has(k) {
+		return p.T(k)
+	}
+	return effect
+}
+
+// typeText is the word for the type of an input, or the schema's own.
+func typeText(p *text.Printer, kind string) string {
+	if k := "flow.type." + kind; text.Has(k) {
+		return p.T(k)
+	}
+	return kind
+}
+
+// effectWords and inputTypes have a word in the catalogues.
+var (
+	effectWords = []string{"task", "note", "coupon", "invoice", "email", "contact", "ticket"}
+	inputTypes  = []string{"string", "integer", "number", "boolean", "email", "date", "date-time", "uri", "array", "object"}
+)
+
 // shortHash shows a hexadecimal hash as people compare it: its first and last four
 // bytes.
 func shortHash(h string) string {

@@ -55,6 +55,7 @@ var onlyIn = map[string][]string{
 	"github.com/goccy/go-yaml":     {"operation/definition"},
 	"github.com/emersion/go-smtp":  {"connector", "cmd/sandbox"},
 	"golang.org/x/time/rate":       {"connector", "web", "handlers"},
+	"github.com/yuin/goldmark":     {"views"},
 	"github.com/google/cel-go":     {}, // the old path of cel.dev: two universes of types
 	"github.com/chromedp/chromedp": {},
 }

@@ -13,19 +13,19 @@ func cardFixtures() []Fixture {
 		{Key: "renewal", URL: "/flows/renewal", Title: "Subscription renewal", Version: 2, Trigger: "cron", Stages: []string{"Invoice"}, Owner: support, Paused: true},
 	}}
 	flow := views.FlowModel{Frame: frame(views.SectionFlows, "/flows/campaign-follow-up"), Key: "campaign-follow-up", Title: "Campaign follow-up", Version: 7, AppliedAt: ago(200 * time.Hour), AppliedBy: support,
-		Trigger: "campaign-request", Source: "shopify-flow", RunKey: "${event.action_run_id}", Owner: lead, Reviewer: views.RoleWho(operation.RoleOpsOwner, true), ReexecutionBy: views.RoleWho(operation.RoleOpsOwner, true), ReexecutionNeed: 1,
+		Trigger: "Shopify Flow (test shop) · campaign-request", RunKey: "${event.action_run_id}", Owner: lead, Reviewer: views.RoleWho(operation.RoleOpsOwner, true), ReexecutionBy: views.RoleWho(operation.RoleOpsOwner, true), ReexecutionNeed: 1,
 		OnMissing: "draft", Failure: "Look up in the CRM first; the mail never goes out before the task is confirmed.",
 		Inputs:  []views.FlowInput{{Name: "customer_ref", Type: "string", Required: true}, {Name: "campaign", Type: "string"}},
-		Outputs: []string{"crm_task_id"}, ChecklistExtra: []string{"Closed tasks searched too?"}, Runbook: "1. Open the audit log.\n2. Search by the operation ID.", TestCases: []string{"normal", "redelivery"},
+		Outputs: []string{"crm_task_id"}, ChecklistExtra: []string{"Closed tasks searched too?"}, Runbook: "## When the outcome is unknown\n1. Open the [audit log](https://northdesk.example/audit).\n2. Search by the **operation ID**.\n\n> Nothing found is not a proof.\n\n<b>left out</b> ![pixel](https://x.example/p.png) `POST /tasks`", TestCases: []string{"normal", "redelivery"},
 		Stages: []views.FlowStage{
 			{Number: 1, Key: "crm-task", Title: "CRM task", Destination: views.Link{Label: "Northdesk CRM", URL: "/destinations/crm"}, Action: "Create a task", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 1,
 				SeparateAuthor: true, Expires: 72 * time.Hour, Due: 4 * time.Hour, AttemptsMax: 5, SatisfiedBy: "confirmed"},
 			{Number: 2, Key: "email", Title: "Follow-up e-mail", Destination: views.Link{Label: "Postrider Mail", URL: "/destinations/mail"}, Action: "send", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 2,
-				AttemptsMax: 5, SatisfiedBy: "accepted", Drafted: []string{"subject", "text"}},
+				AttemptsMax: 5, SatisfiedBy: "accepted", Drafted: []views.FlowDraft{{Name: "subject", Brief: "One line that names the campaign."}, {Name: "text"}}},
 		},
 		Versions: []views.FlowVersion{{Number: 7, At: ago(200 * time.Hour), By: support}}, Pause: reason("/flows/x/pause"), InFlight: 2}
 	refusing := flow
-	refusing.OnMissing, refusing.Pause, refusing.Resume = "refuse", nil, reason("/flows/x/resume")
+	refusing.RunKey, refusing.OnMissing, refusing.Pause, refusing.Resume = "", "refuse", nil, reason("/flows/x/resume")
 	refusing.Paused = []views.PausedBy{{Scope: views.PauseFlow, Who: support, Since: ago(time.Hour), Reason: "Wrong template"}, {Scope: views.PauseAll}}
 	refusing.Stages[1].SatisfiedBy = "delivered"
 	destinations := views.DestinationsModel{Frame: frame(views.SectionDestinations, "/destinations"), Rows: []views.DestinationRow{

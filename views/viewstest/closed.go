@@ -49,7 +49,16 @@ func closedFixtures() []Fixture {
 	notExecuted.Tried = views.Tried{Attempts: []views.AttemptView{none}, Used: 1, Max: 5}
 	notExecuted.Head.Replaces = &views.Link{Label: "Call about the teapot, first draft", URL: "/operations/op_old"}
 	notExecuted.Approved.Version.Content = views.ContentView{Erased: true}
+	run := &views.Link{Label: "run_…3v9m7", URL: "/runs/run_1"}
+	blocked := rejected
+	blocked.Head.ReplacedBy, blocked.Head.Blocked = nil, run
+	blocked.Head.Next, blocked.Head.Responsible, blocked.Head.Due = operation.DecideRemedy, opsOwner, in(3*time.Hour)
+	blocked.Panel.Yours, blocked.Panel.Remedy = true, reason("/operations/x/remedy")
+	stuck := taskPage(operation.Draft, operation.DecideComplete, 20*time.Hour)
+	stuck.Head.EarlierClosed = &views.Link{Label: "CRM task", URL: "/runs/run_1"}
 	return []Fixture{
+		{"operation-blocked", views.OperationPage(blocked)},
+		{"operation-draft-stuck", views.OperationPage(stuck)},
 		{"operation-confirmed", views.OperationPage(byDest)},
 		{"operation-confirmed-person", views.OperationPage(byPerson)},
 		{"operation-confirmed-duplicate", views.OperationPage(double)},

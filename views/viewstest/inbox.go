@@ -28,6 +28,10 @@ func inboxFixtures() []Fixture {
 	note.OnlyYou, note.Also = false, []views.Who{lead}
 	blocked := row(operation.Waiting, "Campaign follow-up", "Follow-up e-mail", "Thank you for your call", 3*time.Hour, time.Hour)
 	bounce := row(operation.Confirmed, "Back-in-stock notice", "Notice e-mail", "First-flush Darjeeling is back, customer 48011", 5*time.Hour, 2*time.Hour)
+	closed := row(operation.Rejected, "Campaign follow-up", "CRM task", "Call about the damaged teapot, order 10482", 3*time.Hour, time.Hour)
+	closed.URL, closed.Note = "/runs/run_1", "inbox.blocked"
+	stuck := row(operation.Draft, "Campaign follow-up", "Mail to the customer in their own language", "Thank you for your call", 3*time.Hour, 20*time.Hour)
+	stuck.Note = "inbox.earlier_closed"
 	draft := row(operation.Draft, "Campaign follow-up", "Follow-up e-mail", "Thank you for your call", 20*time.Minute, 20*time.Hour)
 	full := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Groups: []views.InboxGroup{
 		{Kind: views.GroupOverdue, Rows: []views.InboxRow{late, lateMail}},
@@ -38,8 +42,8 @@ func inboxFixtures() []Fixture {
 			{ID: "evt_2", URL: "/deliveries/dlv_2", Source: "shopify", Key: "#1001", TwinKey: "e-1001", Since: ago(3 * time.Hour)}}},
 		{Kind: views.GroupApprovals, Rows: []views.InboxRow{mail, note, note}, AlsoOverdue: 1},
 		{Kind: views.GroupStages, Rows: []views.InboxRow{blocked}},
-		{Kind: views.GroupRemedies, Rows: []views.InboxRow{bounce}},
-		{Kind: views.GroupDrafts, Rows: []views.InboxRow{draft}},
+		{Kind: views.GroupRemedies, Rows: []views.InboxRow{bounce, closed}},
+		{Kind: views.GroupDrafts, Rows: []views.InboxRow{draft, stuck}},
 	}, StillChecked: 2, NextCheck: in(8 * time.Minute), StillCheckedURL: "/operations?state=unknown", WithOthers: 3, WithOthersURL: "/operations?responsible=others"}
 	empty := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), StillChecked: 1, NextCheck: in(8 * time.Minute), StillCheckedURL: "/operations?state=unknown"}
 	empty.Waiting = 0

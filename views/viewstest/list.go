@@ -23,7 +23,8 @@ func listFixtures() []Fixture {
 	filter := views.OperationsFilter{Q: "10482", States: views.StateOptions(operation.Review), Active: true, Duplicate: true,
 		Flows:        []views.Option{{Value: "campaign-follow-up", Label: "Campaign follow-up"}},
 		Destinations: []views.Option{{Value: "crm", Label: "Northdesk CRM"}},
-		Responsible:  []views.Option{{Value: "system", Label: "system"}}}
+		Sources:      []views.Option{{Value: "job-api", Label: "Job API"}, {Value: "shopify-flow", Label: "Shopify Flow (test shop)", Selected: true}}, From: "2026-04-01", To: "2026-04-16",
+		Responsible: []views.Option{{Value: "system", Label: "system"}}}
 	list := views.OperationsModel{Frame: frame(views.SectionOperations, "/operations"), Filter: filter, Rows: rows, MayAdopt: true,
 		Pager: views.Pager{Prev: "/operations?before=1", Next: "/operations?after=2"}}
 	none := list
@@ -34,7 +35,10 @@ func listFixtures() []Fixture {
 	var deliveries []views.DeliveryRow
 	for i, why := range views.DeliveryReasons {
 		deliveries = append(deliveries, views.DeliveryRow{ID: "dlv_x", At: ago(time.Duration(i) * time.Hour), Source: "shopify", Topic: "orders/create", Key: "d-9", EventKey: "e-9",
-			Result: views.DeliveryResults[i%len(views.DeliveryResults)], Why: why, Status: 401, Detail: "header X-Shopify-Hmac-Sha256"})
+			Result: views.DeliveryResults[i%len(views.DeliveryResults)], Why: why, Status: 401})
+		if views.ShowsDetail(why) {
+			deliveries[i].Detail = "missing field order.id"
+		}
 	}
 	deliveries[0].Run = &views.Link{Label: "order 10482", URL: "/runs/run_1"}
 	var results []views.Option

@@ -43,5 +43,7 @@ func errorFixtures() []Fixture {
 		}
 		list = append(list, Fixture{fmt.Sprintf("error-%d", status), views.ErrorPage(m)})
 	}
+	away := views.ErrorModel{Frame: frame("", "/x"), Status: 503, RequestID: "req-7f2d", Saved: views.ErrorNothingDecided}
+	list = append(list, Fixture{"error-503-away", views.ErrorPage(away)})
 	return list
 }

@@ -30,6 +30,9 @@ func runFixtures() []Fixture {
 	blocked := runPage(operation.RunBlocked)
 	blocked.Stages[0].State, blocked.Stages[0].Mark, blocked.Stages[0].Reference = operation.NotExecuted, views.MarkBlocked, nil
 	blocked.Stages[0].GoOn = &views.GoOnForm{Form: form("/runs/run_1/go-on"), Stage: "CRM task"}
+	blocked.Stages[0].ReplaceURL, blocked.Stages[0].LeaveURL = "/operations/"+string(opTask)+"/replace", "/operations/"+string(opTask)+"#decision"
+	blocked.Stages[1].State, blocked.Stages[1].Mark, blocked.Stages[1].Version = operation.Draft, views.MarkLater, 0
+	blocked.Stages[1].Why = views.Sentence("run.earlier_closed", "Stage", "CRM task")
 	blocked.Resume = &views.ResumeForm{Form: barred(operation.CodeEarlierStage, "stage", "crm-task")}
 	blocked.Event.Conflict, blocked.Event.Payload, blocked.Missing = true, "", []string{"email"}
 	went := runPage(operation.RunCompleted)
