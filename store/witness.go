@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -71,14 +70,6 @@ const (
 
 // Reason is the mismatch as it stands in the record.
 func (m Mismatch) Reason() string { return m.Word + " " + m.Since.UTC().Format(time.RFC3339) }
-
-// ReadMismatch reads the stored reason of a pause that PauseForWitness made.
-func ReadMismatch(p Pause) (word string, since time.Time, ok bool) {
-	word, stamp, _ := strings.Cut(p.Reason, " ")
-	since, err := time.Parse(time.RFC3339, stamp)
-	known := word == MismatchOlder || word == MismatchServer || word == MismatchTimeline
-	return word, since, p.By == System("").ID && known && err == nil
-}
 
 // CompareWitness compares the database with what was kept of it; nil = they fit. That
 // the kept newest entry is there, with its hash, is proven by the entry itself.

@@ -28,6 +28,7 @@ type witness struct {
 	store *store.Store
 	log   *slog.Logger
 	last  store.Witness
+	stale bool // the last try failed, and the log says so
 	ended chan struct{}
 }
 
@@ -115,9 +116,11 @@ func (w *witness) run(ctx context.Context) {
 }
 
 func (w *witness) try(ctx context.Context) {
-	if err := w.look(ctx); err != nil && ctx.Err() == nil {
-		w.log.Warn("the witness is not up to date", "error", err)
+	err := w.look(ctx)
+	if err != nil && !w.stale && ctx.Err() == nil {
+		w.log.Warn("the witness is not up to date; it is tried again every second", "error", err)
 	}
+	w.stale = err != nil
 }
 
 func (w *witness) keep(now store.Witness) error {
