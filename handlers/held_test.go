@@ -51,7 +51,7 @@ func TestFieldCase03_PossibleDuplicate(t *testing.T) {
 	}
 	lead.post(one+"/release", form("x", "why")).want(403)
 
-	page := ops.get(one).want(200).says("Possible duplicate", "This event", "The earlier event that it resembles", "A release starts", "Newsletter coupon", "percent_off")
+	page := ops.get(one).want(200).says("Possible duplicate", "This event", "The earlier event that it resembles", "A release starts", "Newsletter coupon", "Percent off")
 	empty := ops.submit(page, "form-release", "reason", " ").want(422).says("Give a reason")
 	go1 := ops.submit(empty, "form-release", "reason", "Two orders of one customer")
 	again := ops.submit(empty, "form-release", "reason", "Two orders of one customer") // double click
