@@ -87,6 +87,14 @@ type EventView struct {
 	Conflict bool // the same identity came with another payload
 }
 
+// keyText shows a run key: whole, or as people compare hashes.
+func keyText(key string) string {
+	if len(key) == 64 {
+		return shortHash(key)
+	}
+	return key
+}
+
 // runIcon gives the shape of a run's state.
 func runIcon(s operation.RunState) string {
 	switch s {

@@ -38,8 +38,8 @@ func inboxFixtures() []Fixture {
 		{Kind: views.GroupUnknown, Rows: []views.InboxRow{invoice, double}, AlsoOverdue: 1},
 		{Kind: views.GroupReexecutions, Rows: []views.InboxRow{again}},
 		{Kind: views.GroupHeld, Held: []views.HeldRow{
-			{ID: "evt_1", URL: "/deliveries/dlv_1", Flows: []string{"Campaign follow-up"}, Source: "form", Key: "T-10482", TwinKey: "s-1", Since: ago(2 * time.Hour)},
-			{ID: "evt_2", URL: "/deliveries/dlv_2", Source: "shopify", Key: "#1001", TwinKey: "e-1001", Since: ago(3 * time.Hour)}}},
+			{ID: "evt_1", URL: "/deliveries/dlv_1", Flows: []string{"Campaign follow-up"}, Source: "Web form", Key: "T-10482", TwinKey: "s-1", Since: ago(2 * time.Hour)},
+			{ID: "evt_2", URL: "/deliveries/dlv_2", Source: "Shopify (test shop)", Key: "#1001", TwinKey: "e-1001", Since: ago(3 * time.Hour)}}},
 		{Kind: views.GroupApprovals, Rows: []views.InboxRow{mail, note, note}, AlsoOverdue: 1},
 		{Kind: views.GroupStages, Rows: []views.InboxRow{blocked}},
 		{Kind: views.GroupRemedies, Rows: []views.InboxRow{bounce, closed}},

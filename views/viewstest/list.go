@@ -34,7 +34,7 @@ func listFixtures() []Fixture {
 
 	var deliveries []views.DeliveryRow
 	for i, why := range views.DeliveryReasons {
-		deliveries = append(deliveries, views.DeliveryRow{ID: "dlv_x", At: ago(time.Duration(i) * time.Hour), Source: "shopify", Topic: "orders/create", Key: "d-9", EventKey: "e-9",
+		deliveries = append(deliveries, views.DeliveryRow{ID: "dlv_x", At: ago(time.Duration(i) * time.Hour), Source: "Shopify (test shop)", Topic: "orders/create", Key: "d-9", EventKey: "e-9",
 			Result: views.DeliveryResults[i%len(views.DeliveryResults)], Why: why, Status: 401})
 		if views.ShowsDetail(why) {
 			deliveries[i].Detail = "missing field order.id"
@@ -45,7 +45,7 @@ func listFixtures() []Fixture {
 	for _, r := range views.DeliveryResults {
 		results = append(results, views.Option{Value: string(r), Selected: r == views.DeliveryRefused})
 	}
-	incoming := views.DeliveriesModel{Frame: frame(views.SectionDeliveries, "/deliveries"), Sources: []views.Option{{Value: "shopify", Label: "shopify"}}, Results: results, Rows: deliveries}
+	incoming := views.DeliveriesModel{Frame: frame(views.SectionDeliveries, "/deliveries"), Sources: []views.Option{{Value: "job-api", Label: "Job API"}, {Value: "shopify", Label: "Shopify (test shop)"}}, Results: results, Rows: deliveries}
 	same := deliveries[len(deliveries)-1]
 	same.Result, same.Why, same.Detail, same.Twin, same.URL, same.MayHeld = views.DeliveryHeld, "held", "", "e-8", "/deliveries/dlv_x", true
 	incoming.Rows = append(incoming.Rows, same)

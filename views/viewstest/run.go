@@ -14,13 +14,13 @@ func runPage(state operation.RunState) views.RunModel {
 			{Number: 1, Key: "crm-task", Title: "CRM task", Operation: opTask, URL: "/operations/" + string(opTask), State: operation.Confirmed, Mark: views.MarkKept, Destination: "Northdesk CRM",
 				Reference: &views.Reference{ID: "TSK-20931", URL: "https://northdesk.example/t/20931"}},
 			{Number: 2, Key: "email", Title: "Follow-up e-mail", Operation: opMail, URL: "/operations/" + string(opMail), State: operation.Ready, Mark: views.MarkNext, Version: 3, Destination: "Postrider Mail"},
-			{Number: 3, Key: "coupon", Title: "Goodwill coupon", Mark: views.MarkLater, Destination: "Couponry", Why: views.Refused(operation.Refuse(operation.CodeEarlierStage, "stage", "email"))},
+			{Number: 3, Key: "coupon", Title: "Goodwill coupon", Mark: views.MarkLater, Destination: "Couponry", Why: views.Refused(operation.Refuse(operation.CodeEarlierStage, "stage", "Follow-up e-mail"))},
 		},
-		Event:  views.EventView{ID: "evt_1", Source: "shopify-flow", Account: "aldermoor.myshopify.example", Topic: "campaign-request", Key: "b1946ac9-2492", At: ago(44 * time.Hour), Payload: `{"customer_ref":"48102"}`},
+		Event:  views.EventView{ID: "evt_1", Source: "Shopify Flow (test shop)", Account: "aldermoor.myshopify.example", Topic: "campaign-request", Key: "b1946ac9-2492", At: ago(44 * time.Hour), Payload: `{"customer_ref":"48102"}`},
 		Inputs: []views.Field{{Name: "customer_ref", Value: "48102"}, {Name: "campaign", Value: "Spring returns"}},
 		Deliveries: []views.DeliveryRow{
-			{ID: "dlv_1", At: ago(44 * time.Hour), Source: "shopify-flow", Topic: "campaign-request", Key: "d-1", EventKey: "b1946ac9-2492", Result: views.DeliveryRecorded, Status: 200},
-			{ID: "dlv_2", At: ago(43 * time.Hour), Source: "shopify-flow", Topic: "campaign-request", Key: "d-2", EventKey: "b1946ac9-2492", Result: views.DeliveryRedelivery, Status: 200},
+			{ID: "dlv_1", At: ago(44 * time.Hour), Source: "Shopify Flow (test shop)", Topic: "campaign-request", Key: "d-1", EventKey: "b1946ac9-2492", Result: views.DeliveryRecorded, Status: 200},
+			{ID: "dlv_2", At: ago(43 * time.Hour), Source: "Shopify Flow (test shop)", Topic: "campaign-request", Key: "d-2", EventKey: "b1946ac9-2492", Result: views.DeliveryRedelivery, Status: 200},
 		}}
 }
 
@@ -33,7 +33,7 @@ func runFixtures() []Fixture {
 	blocked.Stages[0].ReplaceURL, blocked.Stages[0].LeaveURL = "/operations/"+string(opTask)+"/replace", "/operations/"+string(opTask)+"#decision"
 	blocked.Stages[1].State, blocked.Stages[1].Mark, blocked.Stages[1].Version = operation.Draft, views.MarkLater, 0
 	blocked.Stages[1].Why = views.Sentence("run.earlier_closed", "Stage", "CRM task")
-	blocked.Resume = &views.ResumeForm{Form: barred(operation.CodeEarlierStage, "stage", "crm-task")}
+	blocked.Resume = &views.ResumeForm{Form: barred(operation.CodeEarlierStage, "stage", "CRM task")}
 	blocked.Event.Conflict, blocked.Event.Payload, blocked.Missing = true, "", []string{"email"}
 	went := runPage(operation.RunCompleted)
 	went.Stages[0].WentOn = &views.Signature{Given: true, Who: lead, At: ago(time.Hour), Comment: "Called by hand."}
