@@ -82,9 +82,10 @@ var notAvailable = map[pq.ErrorCode]bool{
 func available(err error) error {
 	var p *pq.Error
 	var lost *OutcomeUnknown
+	var broke *notCommitted
 	var fromNetwork *net.OpError
 	if errors.As(err, &p) && (notAvailable[p.Code] || p.Code.Class() == "08") || errors.As(err, &lost) ||
-		errors.As(err, &fromNetwork) || errors.Is(err, driver.ErrBadConn) {
+		errors.As(err, &broke) || errors.As(err, &fromNetwork) || errors.Is(err, driver.ErrBadConn) {
 		return &Unavailable{Cause: err}
 	}
 	return err
