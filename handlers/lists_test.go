@@ -53,7 +53,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("operations %q: %d rows, want %d", query, n, want)
 		}
 	}
-	list := admin.get("/operations?from=" + today + "&to=" + today + "&source=job-api").want(200).says("Job API", "Campaign follow-up", "CRM (sandbox)")
+	list := admin.get("/operations?from="+today+"&to="+today+"&source=job-api").want(200).says("Job API", "Campaign follow-up", "CRM (sandbox)")
 	_, form := list.form("filters")
 	if form.Get("from") != today || form.Get("to") != today || form.Get("source") != "job-api" {
 		t.Errorf("the filters are shown as %v", form)
@@ -70,7 +70,7 @@ func TestLists(t *testing.T) {
 		t.Error("the reason is said twice")
 	}
 	admin.get("/deliveries?result=ignored").says("Ignored: not for here", "It is for another account.")
-	jobs := admin.get("/deliveries?" + url.Values{"source": {"job-api"}}.Encode()).says("Job API", "Newsletter coupon")
+	jobs := admin.get("/deliveries?"+url.Values{"source": {"job-api"}}.Encode()).says("Job API", "Newsletter coupon")
 	if jobs.has("delivery-row") == nil || strings.Contains(jobs.text(), "newsletter-coupon") {
 		t.Errorf("rows show names instead of titles: %s", jobs.text())
 	}

@@ -9,6 +9,7 @@ import (
 	"holdpoint/operation"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // ErrNotFound is a missing row, or one that the actor may not know of.
@@ -69,7 +70,7 @@ func (e *Unavailable) Error() string { return "the database is not available: " 
 func (e *Unavailable) Unwrap() error { return e.Cause }
 
 // notAvailable are the SQLSTATEs of a server that takes no work, or not this work now.
-var notAvailable = map[pq.ErrorCode]bool{
+var notAvailable = map[pqerror.Code]bool{
 	"57P01": true, // admin_shutdown
 	"57P02": true, // crash_shutdown
 	"57P03": true, // cannot_connect_now: starting, stopping, in recovery
