@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -41,6 +43,11 @@ func (h *house) wake(ctx context.Context, perSecond float64, d time.Duration, lo
 		fmt.Fprintf(w, `{"id":"W-%s"}`, body.Reference)
 	}))
 	defer srv.Close()
+	// The gate's slices have left a wake-up for each approval, all of them done with.
+	psql := filepath.Join(h.pg.BinDir(), "psql")
+	if out, err := exec.CommandContext(ctx, psql, "-qX", "-c", "TRUNCATE river_job", h.pg.OwnerURL("")).CombinedOutput(); err != nil {
+		return Wake{}, fmt.Errorf("psql: %w: %s", err, out)
+	}
 	// The address is part of each version; only operations made from here on use it.
 	if err := os.Setenv("BENCH_URL", srv.URL); err != nil {
 		return Wake{}, err
