@@ -145,7 +145,8 @@ type loaded struct {
 
 // lockSQL locks the run, then the operation (always in this order), takes the gate's
 // shared lock, and reads the clock afterwards: the outer list is computed only when
-// the inner row has been locked. The inner row is the newest one; everything read in
+// the inner row has been locked. OFFSET 0 keeps a plan that was made for an empty table from
+// reading a grown one whole. The inner row is the newest one; everything read in
 // the outer list comes from the statement's snapshot, which may be older when the lock
 // had to wait. snap_revision and snap_run_rev show that.
 const lockSQL = lockHead + lockColumns + lockFrom
@@ -163,7 +164,8 @@ const lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text A
 		'expires', c.expires_at, 'required', c.required, 'request', c.request_id, 'policy', c.policy,
 		'approvers', (SELECT json_agg(json_build_object('user', a.user_id, 'email', u.email, 'active', u.active,
 			'roles', (SELECT string_agg(DISTINCT ur.role, ',') FROM user_roles ur WHERE ur.user_id = u.id AND ur.flow IN ('', l.flow))))
-			FROM clearance_approvals ca JOIN approvals a ON a.id = ca.approval_id JOIN users u ON u.id = a.user_id WHERE ca.clearance_id = c.id),
+			FROM clearance_approvals ca CROSS JOIN LATERAL (SELECT * FROM approvals y WHERE y.id = ca.approval_id OFFSET 0) a
+				CROSS JOIN LATERAL (SELECT * FROM users y WHERE y.id = a.user_id OFFSET 0) u WHERE ca.clearance_id = c.id),
 		'spent', c.kind = 'reexecution' AND EXISTS (SELECT 1 FROM attempts t WHERE t.clearance_id = c.id AND t.dispatched_at IS NOT NULL))::text
 		FROM clearances c WHERE c.id = l.clearance_id) END, '') AS clearance,
 	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
