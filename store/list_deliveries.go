@@ -112,28 +112,12 @@ func (s *Store) ListDeliveries(ctx context.Context, viewer Actor, f DeliveryFilt
 	if err := s.heldRows(ctx, v, out.Rows); err != nil {
 		return nil, err
 	}
-	out.page(v, limit, c, paged)
+	out.page(v, limit, f.Cursor)
 	return out, nil
 }
 
-func (l *DeliveryList) page(v Viewer, limit int, c cursor, paged bool) {
-	more := len(l.Rows) > limit
-	if more {
-		l.Rows = l.Rows[:limit]
-	}
-	if c.Back {
-		for i, j := 0, len(l.Rows)-1; i < j; i, j = i+1, j-1 {
-			l.Rows[i], l.Rows[j] = l.Rows[j], l.Rows[i]
-		}
-	}
-	if n := len(l.Rows); n > 0 {
-		if more || c.Back {
-			l.Next = cursor{At: l.Rows[n-1].ReceivedAt, ID: operation.ID(l.Rows[n-1].ID)}.encode()
-		}
-		if paged && (!c.Back || more) {
-			l.Prev = cursor{At: l.Rows[0].ReceivedAt, ID: operation.ID(l.Rows[0].ID), Back: true}.encode()
-		}
-	}
+func (l *DeliveryList) page(v Viewer, limit int, at string) {
+	l.Rows, l.Next, l.Prev = keysetPage(l.Rows, limit, at, func(r DeliveryRow) cursor { return cursor{At: r.ReceivedAt, ID: operation.ID(r.ID)} })
 	kept := l.Rows[:0]
 	for _, r := range l.Rows {
 		if r.seenBy(v) {

@@ -91,14 +91,7 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 	if err != nil {
 		return nil, err
 	}
-	c, paged := decodeCursor(f.Cursor)
-	more := len(rows) > limit
-	if more {
-		rows = rows[:limit]
-	}
-	if c.Back {
-		reverse(rows)
-	}
+	rows, out.Next, out.Prev = keysetPage(rows, limit, f.Cursor, func(r opRow) cursor { return cursor{At: r.CreatedAt, ID: r.ID} })
 	names := s.titler(ctx, s.db)
 	for _, r := range rows {
 		row := InboxRow{OperationSummary: OperationSummary{r}}
@@ -108,21 +101,7 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	if n := len(rows); n > 0 {
-		if more || c.Back {
-			out.Next = cursor{At: rows[n-1].CreatedAt, ID: rows[n-1].ID}.encode()
-		}
-		if paged && (!c.Back || more) {
-			out.Prev = cursor{At: rows[0].CreatedAt, ID: rows[0].ID, Back: true}.encode()
-		}
-	}
 	return out, s.filterNames(ctx, v, out)
-}
-
-func reverse(r []opRow) {
-	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
-		r[i], r[j] = r[j], r[i]
-	}
 }
 
 func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
