@@ -27,11 +27,21 @@ var (
 	readers  = permission{name: "admins and auditors", roles: []operation.Role{operation.RoleAdmin, operation.RoleAuditor}}
 )
 
-// routes is the whole table of pages. A POST names the page that shows its form: that
-// page comes back when the form is refused, and after a sign-in in between. The last
-// part of a POST's address is the form's name.
+// routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	const op, get, post = "/operations/:id", http.MethodGet, http.MethodPost
+	return slices.Concat(s.doorRoutes(), s.readingRoutes(), s.operationRoutes(), s.setupRoutes())
+}
+
+// A POST names the page that shows its form: that page comes back when the form is
+// refused, and after a sign-in in between. The last part of a POST's address is the
+// form's name.
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// doorRoutes are the sign-in and what a person sets for themselves.
+func (s *site) doorRoutes() []route {
 	return []route{
 		{get, "/", anyone, "", s.home},
 		{get, views.PathSignIn, anyone, "", s.signInPage},
@@ -39,34 +49,39 @@ func (s *site) routes() []route {
 		{get, pathSetPassword, anyone, "", s.setPasswordPage},
 		{post, pathSetPassword, anyone, "", s.setPassword},
 		{post, views.PathSignOut, anyone, "", s.signOut},
+		{get, views.PathAccount, signedIn, "", s.account},
+		{post, views.PathAccount + "/settings", signedIn, views.PathAccount, s.saveSettings},
+		{post, views.PathAccount + "/password", signedIn, views.PathAccount, s.changePassword},
+	}
+}
 
+// readingRoutes are the lists and what they lead to.
+func (s *site) readingRoutes() []route {
+	return []route{
 		{get, views.PathInbox, signedIn, "", s.inbox},
 		{get, views.PathOperations, signedIn, "", s.operations},
-		{get, op, signedIn, "", s.operation},
-		{get, op + "/versions/:version/preview", signedIn, "", s.preview},
 		{get, "/runs/:id", signedIn, "", s.run},
 		{get, views.PathDeliveries, signedIn, "", s.deliveries},
 		{get, views.PathDeliveries + "/:id", signedIn, "", s.delivery},
 		{post, views.PathDeliveries + "/:id/release", deciders, views.PathDeliveries + "/:id", s.release},
 		{post, views.PathDeliveries + "/:id/discard", deciders, views.PathDeliveries + "/:id", s.discard},
-		{get, views.PathFlows, signedIn, "", s.flows},
-		{get, views.PathFlows + "/:name", signedIn, "", s.flow},
-		{get, views.PathDestinations, signedIn, "", s.destinations},
-		{get, views.PathDestinations + "/:name", signedIn, "", s.destination},
-		{get, views.PathAccount, signedIn, "", s.account},
-		{post, views.PathAccount + "/settings", signedIn, views.PathAccount, s.saveSettings},
-		{post, views.PathAccount + "/password", signedIn, views.PathAccount, s.changePassword},
+	}
+}
 
+// operationRoutes are one operation, its forms, and the entry of an adopted one.
+func (s *site) operationRoutes() []route {
+	const op = "/operations/:id"
+	return []route{
+		{get, op, signedIn, "", s.operation},
+		{get, op + "/versions/:version/preview", signedIn, "", s.preview},
 		{get, op + "/edit", writers, "", s.editPage},
 		{post, op + "/edit", writers, op + "/edit", s.about(s.edit)},
 		{get, op + "/replace", writers, "", s.replacePage},
 		{post, op + "/replace", writers, op + "/replace", s.about(s.replace)},
 		{post, op + "/cancel", writers, op, s.about(s.cancel)},
 		{post, op + "/evidence", writers, op, s.about(s.evidence)},
-
 		{post, op + "/decide", deciders, op, s.about(s.decide)},
 		{post, op + "/withdraw", deciders, op, s.about(s.withdraw)},
-
 		{post, op + "/reconcile", owners, op, s.about(s.reconcile)},
 		{post, op + "/reexecution", owners, op, s.about(s.decideReexecution)},
 		{post, op + "/withdraw-request", owners, op, s.about(s.withdrawRequest)},
@@ -77,9 +92,18 @@ func (s *site) routes() []route {
 		{post, op + "/go-on", owners, op, s.about(s.goOn)},
 		{get, views.PathAdopt, owners, "", s.adoptPage},
 		{post, views.PathAdopt, owners, views.PathAdopt, s.adopt},
-
 		{post, op + "/pause", stoppers, op, s.about(s.pauseOperation)},
 		{post, op + "/resume", stoppers, op, s.about(s.resumeOperation)},
+	}
+}
+
+// setupRoutes are flows, destinations, the installation, people.
+func (s *site) setupRoutes() []route {
+	return []route{
+		{get, views.PathFlows, signedIn, "", s.flows},
+		{get, views.PathFlows + "/:name", signedIn, "", s.flow},
+		{get, views.PathDestinations, signedIn, "", s.destinations},
+		{get, views.PathDestinations + "/:name", signedIn, "", s.destination},
 		{post, views.PathFlows + "/:name/pause", stoppers, views.PathFlows + "/:name", s.pauseFlow},
 		{post, views.PathFlows + "/:name/resume", stoppers, views.PathFlows + "/:name", s.resumeFlow},
 		{post, views.PathDestinations + "/:name/pause", stoppers, views.PathDestinations + "/:name", s.pauseDestination},
@@ -87,7 +111,6 @@ func (s *site) routes() []route {
 		{get, views.PathInstallation, signedIn, "", s.installation},
 		{post, views.PathInstallation + "/pause", admins, views.PathInstallation, s.pauseAll},
 		{post, views.PathInstallation + "/resume", admins, views.PathInstallation, s.resumeAll},
-
 		{get, views.PathPeople, readers, "", s.people},
 		{get, views.PathPeople + "/:id", readers, "", s.person},
 	}

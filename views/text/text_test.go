@@ -13,16 +13,27 @@ import (
 // rawCatalogue reads a message file as it stands: sentences and plural forms by key.
 func rawCatalogue(t *testing.T, lang string) map[string]map[string]string {
 	t.Helper()
-	b, err := files.ReadFile("active." + lang + ".toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var raw map[string]any
-	if err := toml.Unmarshal(b, &raw); err != nil {
-		t.Fatalf("%s: %v", lang, err)
-	}
 	out := map[string]map[string]string{}
+	for _, name := range parts(lang) {
+		b, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var raw map[string]any
+		if err := toml.Unmarshal(b, &raw); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		addMessages(t, out, name, raw)
+	}
+	return out
+}
+
+func addMessages(t *testing.T, out map[string]map[string]string, name string, raw map[string]any) {
+	t.Helper()
 	for k, v := range raw {
+		if out[k] != nil {
+			t.Errorf("%s: key %q stands in another file too", name, k)
+		}
 		switch x := v.(type) {
 		case string:
 			out[k] = map[string]string{"": x}
@@ -33,7 +44,6 @@ func rawCatalogue(t *testing.T, lang string) map[string]map[string]string {
 			}
 		}
 	}
-	return out
 }
 
 var place = regexp.MustCompile(`\{\{\.(\w+)\}\}`)
