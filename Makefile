@@ -3,7 +3,7 @@
 SHELL := bash
 DATA := $(or $(HOLDPOINT_DATA),.data)
 
-.PHONY: help run test race bench lint lint-full generate generate-check db build clean
+.PHONY: help run test race bench lint lint-full generate generate-check gallery shots db build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,15 @@ generate: ## Write all generated files
 
 generate-check: ## Check that the generated files are up to date
 	@build/generate.sh --check
+
+gallery: ## Serve every page in every state, from fixtures, without a database
+	@build/setup.sh go
+	go run ./views/viewstest/gallery
+
+shots: ## Write a picture of every page, wide and narrow, light and dark, to DATA/shots
+	@build/setup.sh go chromium
+	HOLDPOINT_SHOTS="$(abspath $(DATA))/shots" go test -count=1 ./views/viewstest -run TestPagesInABrowser
+	@echo "Pictures: $(DATA)/shots"
 
 db: ## Open the private database in psql
 	@build/setup.sh go postgresql

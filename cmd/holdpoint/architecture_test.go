@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"handlers/api/client":  {"handlers/api/client"},
 	"views":                {"views", "static", "operation"},
 	"views/text":           {"views/text"},
+	"views/chrometest":     {},
 	"static":               {"static"},
 	"migrations":           {"migrations"},
 	"cmd/holdpoint":        {""},
@@ -57,7 +58,7 @@ var onlyIn = map[string][]string{
 	"golang.org/x/time/rate":       {"connector", "web", "handlers"},
 	"github.com/yuin/goldmark":     {"views"},
 	"github.com/google/cel-go":     {}, // the old path of cel.dev: two universes of types
-	"github.com/chromedp/chromedp": {},
+	"github.com/chromedp/chromedp": {"views/chrometest", "views/viewstest"},
 }
 
 // callsOut lists what opens a connection to somebody else; only the guarded client of

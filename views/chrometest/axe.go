@@ -1,0 +1,63 @@
+package chrometest
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed vendor/axe.min.js
+var axe string
+
+// axeRun asks for every rule of WCAG 2.2 AA and of good practice, and gives a line for
+// each element at fault.
+const axeRun = `axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + v.help + ' — ' + n.target.join(' ') + ' — ' + (n.any[0] || n.all[0] || n.none[0] || {message: ''}).message)))`
+
+// Axe reports each violation that axe-core finds in the page of the tab as an error of
+// the test.
+func (tab *Tab) Axe(what string) {
+	tab.t.Helper()
+	for _, v := range tab.Violations() {
+		tab.t.Errorf("%s: axe: %s", what, v)
+	}
+}
+
+// Violations are what axe-core finds, a line for each element. A tab without scripts
+// cannot use it.
+func (tab *Tab) Violations() []string {
+	tab.t.Helper()
+	var found []string
+	tab.Do(chromedp.Evaluate(axe, nil), chromedp.Evaluate(axeRun, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	return found
+}
+
+// Narrow reports what sticks out of the page as an error of the test.
+func (tab *Tab) Narrow(what string) {
+	tab.t.Helper()
+	if found := tab.Wide(); len(found) > 0 {
+		tab.t.Errorf("%s is too wide: %s", what, strings.Join(found, "\n"))
+	}
+}
+
+// Wide lists elements that stick out of the page to the side; those inside a box that
+// scrolls by itself (marked data-scrolls) may.
+func (tab *Tab) Wide() []string {
+	tab.t.Helper()
+	var found []string
+	tab.Eval(wide, &found)
+	return found
+}
+
+// wide finds elements that stick out of the page to the side.
+var wide = fmt.Sprintf(`(() => {
+  const width = document.documentElement.clientWidth
+  if (document.documentElement.scrollWidth <= width) return []
+  const out = [...document.querySelectorAll('main *')].filter(el => {
+    const box = el.getBoundingClientRect()
+    return box.right > width + 1 && box.width > 1 && !el.closest(%q)
+  }).slice(0, 3).map(el => el.outerHTML.slice(0, 160))
+  return out.length ? out : ['the page is ' + document.documentElement.scrollWidth + ' wide']
+})()`, ".stages, .vh, .request, [data-scrolls]")
