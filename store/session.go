@@ -20,20 +20,29 @@ type Session struct {
 	CreatedAt time.Time        `db:"created_at"`
 	SeenAt    time.Time        `db:"seen_at"`
 	Expires   time.Time        `db:"expires_at"`
+	// AuthenticatedAt is when the person last proved in this session who they are: by
+	// signing in, or by confirming it later. Zero = nobody has signed in. The store sets it.
+	AuthenticatedAt time.Time `db:"authenticated_at"`
+	// Rotate says that the person's rights have changed since the token was made.
+	Rotate bool `db:"rotate"`
 }
 
-const sessionColumns = `x.token_hash, COALESCE(x.user_id, '') AS user_id, x.data, x.ip, x.agent, x.created_at, x.seen_at, x.expires_at`
+// ID names the session among those of its person; it opens nothing.
+func (x Session) ID() string { return hexOf(x.TokenHash)[:24] }
+
+const sessionColumns = `x.token_hash, COALESCE(x.user_id, '') AS user_id, x.data, x.ip, x.agent, x.created_at, x.seen_at, x.expires_at,
+	COALESCE(x.authenticated_at, TIMESTAMPTZ '0001-01-01 00:00:00Z') AS authenticated_at, x.rotate`
 
 // seenEvery bounds how often reading a session writes to it.
 const seenEvery = time.Minute
 
-// SaveSession writes a session, new or changed. A session that was revoked stays dead,
-// and a session never changes its person: signing in makes a new one. Both are
-// ErrNotFound, as is a disabled person.
+// SaveSession writes a session, new or changed. One that is new with a person begins as
+// just authenticated. A session that was revoked stays dead, and a session never changes
+// its person: signing in makes a new one. Both are ErrNotFound, as is a disabled person.
 func (s *Store) SaveSession(ctx context.Context, x Session) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.exec(`INSERT INTO sessions AS x (token_hash, user_id, data, ip, agent, created_at, seen_at, expires_at)
-			SELECT $1, NULLIF($2, ''), $3, $4, $5, clock_timestamp(), clock_timestamp(), $6
+		n, err := t.exec(`INSERT INTO sessions AS x (token_hash, user_id, data, ip, agent, created_at, seen_at, expires_at, authenticated_at)
+			SELECT $1, NULLIF($2, ''), $3, $4, $5, clock_timestamp(), clock_timestamp(), $6, CASE WHEN $2 <> '' THEN clock_timestamp() END
 			WHERE $2 = '' OR EXISTS (SELECT 1 FROM users WHERE id = $2 AND active)
 			ON CONFLICT (token_hash) DO UPDATE SET data = EXCLUDED.data, ip = EXCLUDED.ip, agent = EXCLUDED.agent, seen_at = EXCLUDED.seen_at, expires_at = EXCLUDED.expires_at
 			WHERE x.revoked_at IS NULL AND x.user_id IS NOT DISTINCT FROM EXCLUDED.user_id`,
