@@ -16,6 +16,7 @@ import (
 type nudger struct {
 	cancel context.CancelFunc
 	queues map[string]chan struct{}
+	live   chan struct{} // for open pages, see Hint
 }
 
 // nudgeEvery is how close two hints for one queue may follow each other: many decisions
@@ -24,7 +25,8 @@ const nudgeEvery = 2 * time.Millisecond
 
 func (s *Store) startNudger() {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.nudges = nudger{cancel: cancel, queues: map[string]chan struct{}{}}
+	s.nudges = nudger{cancel: cancel, queues: map[string]chan struct{}{}, live: make(chan struct{}, 1)}
+	go s.hint(ctx)
 	for _, q := range []string{QueueEffects, QueueLookups} {
 		ch := make(chan struct{}, 1)
 		s.nudges.queues[q] = ch
