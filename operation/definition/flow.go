@@ -32,6 +32,7 @@ type Flow struct {
 	Failure        string // how failure is handled, for people
 	Runbook        string // Markdown for people
 	TestCases      []string
+	Notify         Notify // how its people are told
 
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
@@ -150,6 +151,7 @@ type rawFlow struct {
 	Failure   string            `json:"failure"`
 	Runbook   string            `json:"runbook"`
 	TestCases []string          `json:"test_cases"`
+	Notify    rawNotify         `json:"notify"`
 }
 
 type rawStage struct {
@@ -217,6 +219,7 @@ func ParseFlow(file string, src []byte) (*Flow, error) {
 		}
 		f.Stages = append(f.Stages, s.stage(f, path, p))
 	}
+	f.Notify = raw.Notify.notify(p)
 	seen := map[string]bool{}
 	for _, k := range operation.Checklist {
 		seen[string(k)] = true
