@@ -94,7 +94,7 @@ func (w *Worker) swept(what string, n int, err error) {
 
 const queueHousekeep = "housekeeping"
 
-// housekeepArgs wakes the one process that removes expired sessions and sign-in counters.
+// housekeepArgs wakes the one process that removes expired sessions, sign-in counters and old sign-ins.
 type housekeepArgs struct{}
 
 // Kind names the job.
@@ -118,5 +118,7 @@ func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs])
 	h.w.swept("session", int(sessions), err)
 	counters, err := h.w.store.DeleteOldLoginCounters(ctx)
 	h.w.swept("sign_in_counter", int(counters), err)
+	signIns, err := h.w.store.DeleteOldSignIns(ctx)
+	h.w.swept("sign_in", int(signIns), err)
 	return nil
 }

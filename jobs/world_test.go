@@ -193,7 +193,7 @@ func (w *world) define(lease string) {
 		case 0:
 			w.lead = store.Person(link.User, who.name, "web")
 		case 1, 2:
-			w.ops[i-1] = store.Person(link.User, who.name, "web")
+			w.ops[i-1] = store.Person(link.User, who.name, "command")
 		}
 	}
 	var files []store.File

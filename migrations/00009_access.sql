@@ -8,6 +8,7 @@
 ALTER TABLE sessions ADD COLUMN authenticated_at timestamptz;
 ALTER TABLE sessions ADD COLUMN rotate boolean NOT NULL DEFAULT false;
 UPDATE sessions SET authenticated_at = created_at WHERE user_id IS NOT NULL;
+CREATE INDEX sessions_person ON sessions (user_id);
 ALTER TABLE sessions ADD CONSTRAINT sessions_authenticated CHECK ((user_id IS NULL) = (authenticated_at IS NULL));
 
 -- A link sets the password of an account that has one, or is the invitation to one.

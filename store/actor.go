@@ -9,6 +9,8 @@ type Actor struct {
 	ID      string // operation.UserID, operation.TokenID, a worker's name, or "system"
 	Name    string // as shown in the history
 	Channel string // web, api, job, command
+	// Session is the hash of the token of the browser's session; nil where there is none.
+	Session []byte
 	// Scopes, Flows and Destinations limit a token; empty Flows or Destinations = all.
 	Scopes, Flows, Destinations []string
 }

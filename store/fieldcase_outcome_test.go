@@ -205,7 +205,7 @@ func TestReexecutionHasAWayOut(t *testing.T) {
 	}
 	request("ops")
 	refused(t, f.Store.DecideReexecution(t.Context(), f.As("ops"), shown("ops", "mine"), true), operation.CodeParty)
-	ok(t, f.Store.DecideReexecution(t.Context(), f.As("ops2"), shown("ops2", "agreed"), true))
+	ok(t, f.Store.DecideReexecution(t.Context(), f.Fresh(t, "ops2"), shown("ops2", "agreed"), true))
 	if _, err := f.Store.ClaimAndDispatch(t.Context(), job, id, "test"); err == nil {
 		t.Error("sent without a fresh lookup")
 	}

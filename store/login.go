@@ -58,27 +58,76 @@ func (r loginRule) wait(n int) time.Duration {
 	return min(time.Second<<over, r.cap)
 }
 
-// VerifyPassword signs a person in. Failures are counted in the database per account
-// and per address prefix, before the password is looked at, so that parallel guesses
-// count too. The errors are ErrBadLogin and *LoginLimited.
+// VerifyPassword signs a person in. Tries are counted by Try, for the account. An
+// account that is not there is answered as a wrong password, after the same work. The
+// errors are ErrBadLogin, *LoginLimited and ErrBusy.
 func (s *Store) VerifyPassword(ctx context.Context, email, password, ip string) (User, error) {
 	email, err := canonicalEmail(email)
 	if err != nil {
 		email = "?"
 	}
-	account, address := s.loginKey(email), addressPrefix(ip)
-	if err := s.countLogin(ctx, account, address); err != nil {
+	var id operation.UserID
+	err = s.Try(ctx, email, ip, func() (ok bool, err error) {
+		id, err = s.matchPassword(ctx, email, password)
+		return id != "", err
+	})
+	if err != nil {
 		return User{}, err
 	}
+	return s.FindUser(ctx, id)
+}
+
+// Try runs one attempt at a proof that can be guessed: a password, a code of a second
+// factor. Failures are counted in the database per account and per address prefix,
+// before check runs, so that parallel guesses count too. account is any name for whose
+// proof and of what kind it is: its hash is stored. A false from check is ErrBadLogin,
+// too many of them are *LoginLimited, and check is not called. An error of check counts
+// as no try.
+func (s *Store) Try(ctx context.Context, account, ip string, check func() (bool, error)) error {
+	key, address := s.loginKey(account), addressPrefix(ip)
+	if err := s.countLogin(ctx, key, address); err != nil {
+		return err
+	}
+	match, err := check()
+	switch {
+	case err != nil:
+		if again := s.uncountTry(ctx, key, address); again != nil {
+			s.log.Warn("a try that did not run stays counted", "err", again)
+		}
+		return err
+	case !match:
+		return ErrBadLogin
+	}
+	return s.uncountLogin(ctx, key, address)
+}
+
+// tryLink runs an attempt with a one-use link: it is counted for the network alone.
+func (s *Store) tryLink(ctx context.Context, ip string, check func() error) error {
+	if ip == "" {
+		return check()
+	}
+	address := "link " + addressPrefix(ip)
+	if err := s.countLogin(ctx, "", address); err != nil {
+		return err
+	}
+	err := check()
+	if isGone(err) {
+		return err
+	}
+	return errors.Join(err, s.uncountTry(ctx, "", address))
+}
+
+// matchPassword gives whose password this is; "" = nobody's.
+func (s *Store) matchPassword(ctx context.Context, email, password string) (operation.UserID, error) {
 	var row struct {
 		ID   operation.UserID `db:"id"`
 		Hash string           `db:"password_hash"`
 	}
-	err = s.read(ctx, func(q *sqlx.DB) error {
+	err := s.read(ctx, func(q *sqlx.DB) error {
 		return q.GetContext(ctx, &row, `SELECT id, password_hash FROM users WHERE email = $1 AND active AND password_hash <> ''`, email)
 	})
 	if err != nil && !isGone(err) {
-		return User{}, err
+		return "", err
 	}
 	hash := row.Hash
 	if hash == "" {
@@ -89,16 +138,10 @@ func (s *Store) VerifyPassword(ctx context.Context, email, password, ip string) 
 		match, err = argon2id.ComparePasswordAndHash(norm.NFC.String(password), hash)
 		return err
 	})
-	if err != nil {
-		return User{}, err
+	if err != nil || !match {
+		return "", err
 	}
-	if !match || row.ID == "" {
-		return User{}, ErrBadLogin
-	}
-	if err := s.uncountLogin(ctx, account, address); err != nil {
-		return User{}, err
-	}
-	return s.FindUser(ctx, row.ID)
+	return row.ID, nil
 }
 
 // nobody is the hash of a password that nobody has.
@@ -145,6 +188,9 @@ func (s *Store) countLogin(ctx context.Context, account, address string) error {
 			key  string
 			rule loginRule
 		}{{account, accountRule}, {address, addressRule}} {
+			if c.key == "" {
+				continue
+			}
 			var row struct {
 				Failures int       `db:"failures"`
 				Last     time.Time `db:"window_start"`
@@ -180,6 +226,14 @@ func (s *Store) uncountLogin(ctx context.Context, account, address string) error
 			return err
 		}
 		_, err := t.exec(`UPDATE login_counters SET failures = greatest(failures - 1, 0) WHERE key = $1`, address)
+		return err
+	})
+}
+
+// uncountTry takes back one try that did not run.
+func (s *Store) uncountTry(ctx context.Context, account, address string) error {
+	return s.write(ctx, func(t *tx) error {
+		_, err := t.exec(`UPDATE login_counters SET failures = greatest(failures - 1, 0) WHERE key IN ($1, $2)`, account, address)
 		return err
 	})
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -30,7 +31,9 @@ type Store struct {
 	nudges nudger
 	log    *slog.Logger
 	// LeaseDefault is used where a profile names no lease.
-	hasher chan struct{}
+	hasher   chan struct{}
+	hashWait time.Duration
+	confirm  time.Duration
 }
 
 // Config opens a Store.
@@ -39,6 +42,11 @@ type Config struct {
 	Secret   []byte // 32 bytes or more from the key file
 	MaxConns int    // 0 = 12: more do not help on few cores (PERFORMANCE)
 	Log      *slog.Logger
+	// ConfirmAfter is how long after a proof of the person a session may decide about
+	// re-executions and change access; 0 = DefaultConfirmAfter.
+	ConfirmAfter time.Duration
+	// HashWait is how long a sign-in waits for its turn to be hashed; 0 = 4 s.
+	HashWait time.Duration
 }
 
 // Open connects, checks the schema and the key, and prepares the insert-only job client.
@@ -59,7 +67,8 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	db.SetConnMaxLifetime(30 * time.Minute) // FC-32: no connection is trusted for ever
 	db.SetConnMaxIdleTime(2 * time.Minute)
 	s := &Store{db: db, url: c.URL, secret: c.Secret, log: c.Log, stmts: statements{all: map[string]*sqlx.Stmt{}},
-		defs: definitions{flows: map[string]*definition.Flow{}, profiles: map[string]*definition.Profile{}, sources: map[string]*definition.Source{}}, hasher: make(chan struct{}, 2)}
+		defs: definitions{flows: map[string]*definition.Flow{}, profiles: map[string]*definition.Profile{}, sources: map[string]*definition.Source{}}, hasher: make(chan struct{}, 2),
+		hashWait: cmp.Or(c.HashWait, 4*time.Second), confirm: cmp.Or(c.ConfirmAfter, DefaultConfirmAfter)}
 	if s.log == nil {
 		s.log = slog.Default()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"time"
 	"unicode/utf8"
 
@@ -23,8 +24,30 @@ const (
 	maxPassword = 256
 )
 
-// linkLife is how long a set-password link holds.
-const linkLife = 24 * time.Hour
+// ErrBusy is a password that was not looked at: too many are being hashed. Nothing was
+// changed, and it may be tried again.
+var ErrBusy = errors.New("too many passwords are being checked at this moment")
+
+// How long the links hold that set a password, and that invite somebody.
+const (
+	linkLife       = 24 * time.Hour
+	invitationLife = 7 * 24 * time.Hour
+)
+
+// linkKind says what a link is for.
+type linkKind string
+
+const (
+	linkPassword   linkKind = "password"
+	linkInvitation linkKind = "invitation"
+)
+
+func (k linkKind) life() time.Duration {
+	if k == linkInvitation {
+		return invitationLife
+	}
+	return linkLife
+}
 
 // PasswordLink is a one-use permission to set a password. The secret is shown once and
 // not stored.
@@ -40,12 +63,13 @@ func hashSecret(secret string) []byte {
 }
 
 // newLink makes a link; an earlier one of the same person is void then.
-func (t *tx) newLink(id operation.UserID, now time.Time) (PasswordLink, error) {
-	l := PasswordLink{User: id, Secret: rand.Text(), Expires: now.Add(linkLife)}
+func (t *tx) newLink(a Actor, id operation.UserID, now time.Time, kind linkKind) (PasswordLink, error) {
+	l := PasswordLink{User: id, Secret: rand.Text(), Expires: now.Add(kind.life())}
 	if err := t.voidLinks(id, now); err != nil {
 		return l, err
 	}
-	_, err := t.exec(`INSERT INTO password_links (token_hash, user_id, expires_at) VALUES ($1, $2, $3)`, hashSecret(l.Secret), string(id), l.Expires)
+	_, err := t.exec(`INSERT INTO password_links (token_hash, user_id, expires_at, kind, created_by, created_at) VALUES ($1, $2, $3, $4, $5, $6)`,
+		hashSecret(l.Secret), string(id), l.Expires, string(kind), a.ID, now)
 	return l, err
 }
 
@@ -55,6 +79,7 @@ func (t *tx) voidLinks(id operation.UserID, now time.Time) error {
 }
 
 // ResetPassword gives a person a new link; the old password and all sessions end now.
+// One's own password is changed by ChangePassword.
 func (s *Store) ResetPassword(ctx context.Context, a Actor, id operation.UserID, reason string) (PasswordLink, error) {
 	var link PasswordLink
 	err := s.write(ctx, func(t *tx) error {
@@ -62,7 +87,7 @@ func (s *Store) ResetPassword(ctx context.Context, a Actor, id operation.UserID,
 		if err != nil {
 			return err
 		}
-		if err := t.mayAdmin(a); err != nil {
+		if err := t.mayManage(a, id, now); err != nil {
 			return err
 		}
 		var active bool
@@ -78,7 +103,7 @@ func (s *Store) ResetPassword(ctx context.Context, a Actor, id operation.UserID,
 		if _, err := t.revokeSessions(id, now, nil); err != nil {
 			return err
 		}
-		if link, err = t.newLink(id, now); err != nil {
+		if link, err = t.newLink(a, id, now, linkPassword); err != nil {
 			return err
 		}
 		return t.enter(a, now, operation.SubjectUser, string(id), "reset_password", reason)
@@ -89,11 +114,19 @@ func (s *Store) ResetPassword(ctx context.Context, a Actor, id operation.UserID,
 // SetPassword sets a password by a one-use link. A link that is used, too old or of a
 // disabled person is ErrNotFound.
 func (s *Store) SetPassword(ctx context.Context, secret, password string) (operation.UserID, error) {
+	return s.SetPasswordFrom(ctx, secret, password, "")
+}
+
+// SetPasswordFrom is SetPassword for somebody at a network address: tries are counted for
+// the network, and too many are *LoginLimited.
+func (s *Store) SetPasswordFrom(ctx context.Context, secret, password, ip string) (operation.UserID, error) {
 	// looked up before the costly hash: a guessed link costs a guesser, not us
-	if _, err := s.FindPasswordLink(ctx, secret); err != nil {
+	var u User
+	err := s.tryLink(ctx, ip, func() (err error) { u, err = s.FindPasswordLink(ctx, secret); return err })
+	if err != nil {
 		return "", err
 	}
-	hash, err := s.hashPassword(ctx, password)
+	hash, err := s.hashPassword(ctx, password, u)
 	if err != nil {
 		return "", err
 	}
@@ -106,14 +139,15 @@ func (s *Store) SetPassword(ctx context.Context, secret, password string) (opera
 		var row struct {
 			ID   operation.UserID `db:"id"`
 			Name string           `db:"name"`
+			Kind linkKind         `db:"kind"`
 		}
 		err = t.get(&row, `UPDATE password_links l SET used_at = $2 FROM users u WHERE l.token_hash = $1 AND l.used_at IS NULL AND l.expires_at > $2
-			AND u.id = l.user_id AND u.active RETURNING u.id, u.name`, hashSecret(secret), now)
+			AND u.id = l.user_id AND u.active RETURNING u.id, u.name, l.kind`, hashSecret(secret), now)
 		if err != nil {
 			return err
 		}
 		id = row.ID
-		return t.storePassword(Person(row.ID, row.Name, "web"), now, hash, nil, "link")
+		return t.storePassword(Person(row.ID, row.Name, "web"), now, hash, nil, string(row.Kind))
 	})
 	return id, err
 }
@@ -143,7 +177,7 @@ func (s *Store) ChangePassword(ctx context.Context, a Actor, current, password, 
 	if _, err := s.VerifyPassword(ctx, u.Email, current, ip); err != nil {
 		return err
 	}
-	hash, err := s.hashPassword(ctx, password)
+	hash, err := s.hashPassword(ctx, password, u)
 	if err != nil {
 		return err
 	}
@@ -170,14 +204,18 @@ func (t *tx) storePassword(who Actor, now time.Time, hash string, keep []byte, h
 	return t.enter(who, now, operation.SubjectUser, who.ID, "set_password", "", "how", how)
 }
 
-// hashPassword checks and hashes a new password.
-func (s *Store) hashPassword(ctx context.Context, password string) (string, error) {
+// hashPassword checks and hashes a new password of a person.
+func (s *Store) hashPassword(ctx context.Context, password string, of User) (string, error) {
 	password = norm.NFC.String(password)
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
 		return "", &Invalid{Field: "password", Code: "password_short", Limit: MinPassword}
 	case n > maxPassword:
 		return "", &Invalid{Field: "password", Code: "password_long", Limit: maxPassword}
+	case namesOwner(password, of):
+		return "", &Invalid{Field: "password", Code: "password_own"}
+	case isCommon(password):
+		return "", &Invalid{Field: "password", Code: "password_common"}
 	}
 	var hash string
 	err := s.hashingSlot(ctx, func() (err error) {
@@ -190,10 +228,14 @@ func (s *Store) hashPassword(ctx context.Context, password string) (string, erro
 // hashingSlot runs one costly hash; only a few run at a time, or a burst of sign-ins
 // would take all memory.
 func (s *Store) hashingSlot(ctx context.Context, fn func() error) error {
+	wait := time.NewTimer(s.hashWait)
+	defer wait.Stop()
 	select {
 	case s.hasher <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-wait.C:
+		return ErrBusy
 	}
 	defer func() { <-s.hasher }()
 	return fn()

@@ -98,6 +98,9 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 // no longer has.
 func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
+		if err := u.confirmed(a, u.now); err != nil {
+			return err
+		}
 		if u.op.State != operation.ReexecutionRequested {
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}

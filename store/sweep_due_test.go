@@ -60,7 +60,7 @@ func TestUnreachableLookupBeforeAReexecution(t *testing.T) {
 	quick(t, f)
 	s := &stand{f: f, t: t, id: coupon(t, f)()}
 	ways[operation.ReexecutionRequested](s)
-	s.must(f.Store.DecideReexecution(t.Context(), f.As("ops2"), s.shown("one more"), true))
+	s.must(f.Store.DecideReexecution(t.Context(), f.Fresh(t, "ops2"), s.shown("one more"), true))
 	r := race{f: f, t: t, id: s.id}
 	look := func(result operation.LookupResult) (woken int) {
 		t.Helper()

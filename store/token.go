@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -35,7 +36,11 @@ type NewToken struct {
 	Flows        []string // empty = every flow
 	Destinations []string // empty = every destination
 	Expires      time.Time
+	FormID       string // unique key of the shown form; "" = none: two calls make two tokens
 }
+
+// ErrFormUsed is a form that has made its token already: its secret was shown then.
+var ErrFormUsed = errors.New("this form has made its token already")
 
 // Token is an API token; its secret is not stored.
 type Token struct {
@@ -74,7 +79,7 @@ func (s *Store) AddToken(ctx context.Context, a Actor, n NewToken) (operation.To
 		if err != nil {
 			return err
 		}
-		if err := t.mayAdmin(a); err != nil {
+		if err := t.mayAdd(a, now); err != nil {
 			return err
 		}
 		if err := t.named("flows", "flow_unknown", `SELECT count(*) FROM flows WHERE name = ANY ($1)`, n.Flows); err != nil {
@@ -86,9 +91,13 @@ func (s *Store) AddToken(ctx context.Context, a Actor, n NewToken) (operation.To
 		if !n.Expires.IsZero() && !n.Expires.After(now) {
 			return &Invalid{Field: "expires", Code: "date_past"}
 		}
-		if _, err := t.exec(`INSERT INTO api_tokens (id, name, token_hash, scopes, flows, destinations, created_by, created_at, expires_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, string(id), n.Name, hashSecret(secret), pq.Array(n.Scopes), pq.Array(orNone(n.Flows)),
-			pq.Array(orNone(n.Destinations)), a.ID, now, timePtr(n.Expires)); err != nil {
+		_, err = t.exec(`INSERT INTO api_tokens (id, name, token_hash, scopes, flows, destinations, created_by, created_at, expires_at, form_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, string(id), n.Name, hashSecret(secret), pq.Array(n.Scopes), pq.Array(orNone(n.Flows)),
+			pq.Array(orNone(n.Destinations)), a.ID, now, timePtr(n.Expires), n.FormID)
+		if violates(err, "api_tokens_once") {
+			return ErrFormUsed
+		}
+		if err != nil {
 			return err
 		}
 		return t.enter(a, now, operation.SubjectSystem, systemSubject, "add_token", "", "token", string(id), "name", n.Name, "scopes", strings.Join(n.Scopes, " "))
@@ -157,7 +166,7 @@ func (s *Store) RevokeToken(ctx context.Context, a Actor, id operation.TokenID, 
 		if err != nil {
 			return err
 		}
-		if err := t.mayAdmin(a); err != nil {
+		if err := t.mayAdd(a, now); err != nil {
 			return err
 		}
 		var revoked *time.Time

@@ -65,6 +65,10 @@ func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, 
 	email, err := canonicalEmail(n.Email)
 	if err != nil {
 		return PasswordLink{}, err
+	return s.addUser(ctx, a, n, linkPassword, "")
+}
+
+func (s *Store) addUser(ctx context.Context, a Actor, n NewUser, kind linkKind, reason string) (PasswordLink, error) {
 	}
 	n.Name = strings.TrimSpace(shown(n.Name, 200))
 	if n.Name == "" {
@@ -79,7 +83,7 @@ func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, 
 		if err != nil {
 			return err
 		}
-		if err := t.mayAdmin(a); err != nil {
+		if err := t.mayAdd(a, now); err != nil {
 			return err
 		}
 		id := operation.UserID(newID("usr"))
@@ -91,15 +95,15 @@ func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, 
 		if err != nil {
 			return err
 		}
-		if err := t.enter(a, now, operation.SubjectUser, string(id), "add_user", "", "email", email); err != nil {
+		if err := t.enter(a, now, operation.SubjectUser, string(id), kind.action(), reason, "email", email); err != nil {
 			return err
 		}
 		for _, g := range n.Roles {
-			if err := t.grant(a, now, id, g); err != nil {
+			if err := t.grant(a, now, id, g, reason); err != nil {
 				return err
 			}
 		}
-		link, err = t.newLink(id, now)
+		link, err = t.newLink(a, id, now, kind)
 		return err
 	})
 	return link, err
@@ -122,7 +126,7 @@ func (s *Store) setActive(ctx context.Context, a Actor, id operation.UserID, act
 		if err != nil {
 			return err
 		}
-		if err := t.mayAdmin(a); err != nil {
+		if err := t.mayManage(a, id, now); err != nil {
 			return err
 		}
 		var was bool
@@ -132,15 +136,16 @@ func (s *Store) setActive(ctx context.Context, a Actor, id operation.UserID, act
 		if was == active {
 			return errDone
 		}
-		if err := t.one(`UPDATE users SET active = $2 WHERE id = $1`, string(id), active); err != nil {
+		err = t.one(`UPDATE users SET active = $2 WHERE id = $1`, string(id), active)
+		if violates(err, "users_last_admin") {
+			return &Invalid{Field: "user", Code: "last_admin"}
+		}
+		if err != nil {
 			return err
 		}
 		action := "enable_user"
 		if !active {
 			action = "disable_user"
-			if err := t.adminLeft("user"); err != nil {
-				return err
-			}
 			if _, err := t.revokeSessions(id, now, nil); err != nil {
 				return err
 			}
@@ -150,18 +155,6 @@ func (s *Store) setActive(ctx context.Context, a Actor, id operation.UserID, act
 		}
 		return t.enter(a, now, operation.SubjectUser, string(id), action, reason)
 	})
-}
-
-// adminLeft refuses a change after which nobody could manage people.
-func (t *tx) adminLeft(field string) error {
-	var n int
-	if err := t.get(&n, `SELECT count(*) FROM users u WHERE active AND EXISTS (SELECT 1 FROM user_roles r WHERE r.user_id = u.id AND r.role = 'admin' AND r.flow = '')`); err != nil {
-		return err
-	}
-	if n == 0 {
-		return &Invalid{Field: field, Code: "last_admin"}
-	}
-	return nil
 }
 
 // SetPlace sets a person's language and time zone; each person sets their own.

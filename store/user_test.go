@@ -86,7 +86,8 @@ func TestLastAdmin(t *testing.T) {
 	f := storetest.NewFixture(t)
 	s, ctx, admin := f.Store, t.Context(), f.As("admin")
 	everywhere := store.RoleGrant{Role: operation.RoleAdmin}
-	invalid(t, s.DisableUser(ctx, admin, f.Users["admin"], ""), "last_admin")
+	invalid(t, s.DisableUser(ctx, admin, f.Users["admin"], ""), "own_access")
+	invalid(t, s.DisableUser(ctx, command, f.Users["admin"], ""), "last_admin")
 	invalid(t, s.RevokeRole(ctx, command, f.Users["admin"], everywhere, ""), "last_admin")
 
 	ok(t, s.GrantRole(ctx, admin, f.Users["ops"], everywhere, "stands in"))

@@ -190,6 +190,20 @@ func (f *Fixture) As(short string) store.Actor {
 	return store.Person(id, short, "web")
 }
 
+// Fresh is the actor of one of the fixture's people in a browser in which they have just
+// signed in: what asks for a fresh proof of the person takes it.
+func (f *Fixture) Fresh(t testing.TB, short string) store.Actor {
+	t.Helper()
+	a := f.As(short)
+	token := sha256.Sum256([]byte(store.NewFormID()))
+	a.Session = token[:]
+	x := store.Session{TokenHash: a.Session, UserID: a.UserID(), Data: []byte("{}"), Expires: time.Now().Add(time.Hour)}
+	if err := f.Store.SaveSession(context.Background(), x); err != nil {
+		t.Fatalf("storetest: session of %s: %v", short, err)
+	}
+	return a
+}
+
 // Count counts rows, as the owner: Count(t, "attempts WHERE operation_id = $1", id).
 func (f *Fixture) Count(t testing.TB, from string, args ...any) int {
 	t.Helper()
