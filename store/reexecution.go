@@ -83,6 +83,9 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 		if r := operation.MayDecideReexecution(u.op.State, sel, who, parties); r != nil {
 			return r
 		}
+		if err := u.confirmed(a, u.now); err != nil {
+			return err
+		}
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
 		}
@@ -98,9 +101,6 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 // no longer has.
 func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if err := u.confirmed(a, u.now); err != nil {
-			return err
-		}
 		if u.op.State != operation.ReexecutionRequested {
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}

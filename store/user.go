@@ -62,13 +62,13 @@ func canonicalEmail(s string) (string, error) {
 // AddUser adds a person with their first roles and gives the one-use link with which
 // they set their password. Only an admin or the command line may.
 func (s *Store) AddUser(ctx context.Context, a Actor, n NewUser) (PasswordLink, error) {
-	email, err := canonicalEmail(n.Email)
-	if err != nil {
-		return PasswordLink{}, err
 	return s.addUser(ctx, a, n, linkPassword, "")
 }
 
 func (s *Store) addUser(ctx context.Context, a Actor, n NewUser, kind linkKind, reason string) (PasswordLink, error) {
+	email, err := canonicalEmail(n.Email)
+	if err != nil {
+		return PasswordLink{}, err
 	}
 	n.Name = strings.TrimSpace(shown(n.Name, 200))
 	if n.Name == "" {
