@@ -27,10 +27,13 @@ type Selector struct {
 
 // Person is somebody who wants to decide, as they stand inside the transaction.
 type Person struct {
-	ID     UserID
-	Email  string
-	Active bool
-	Roles  []Role // held for this operation's flow, now
+	ID UserID
+	// Natural is the account that stands for the natural person where they have several:
+	// "" = this one. Separation of duties compares natural persons.
+	Natural UserID
+	Email   string
+	Active  bool
+	Roles   []Role // held for this operation's flow, now
 }
 
 // Has reports whether the person holds the role now.
@@ -41,6 +44,14 @@ func (p Person) Has(r Role) bool {
 		}
 	}
 	return false
+}
+
+// One gives the natural person: the account that stands for all of theirs.
+func (p Person) One() UserID {
+	if p.Natural != "" {
+		return p.Natural
+	}
+	return p.ID
 }
 
 // Matches reports whether the selector names the person now.

@@ -47,11 +47,12 @@ func (t *tx) person(a Actor, flow string) (operation.Person, error) {
 		Email  string `db:"email"`
 		Active bool   `db:"active"`
 		Roles  string `db:"roles"`
+		Same   string `db:"same_as"`
 	}
-	err := t.get(&row, `SELECT email, active, COALESCE((SELECT string_agg(DISTINCT role, ',') FROM user_roles
+	err := t.get(&row, `SELECT email, active, COALESCE(same_as, '') AS same_as, COALESCE((SELECT string_agg(DISTINCT role, ',') FROM user_roles
 		WHERE user_id = u.id AND flow IN ('', $2)), '') AS roles FROM users u WHERE id = $1`, a.ID, flow)
 	if err != nil {
 		return operation.Person{}, err
 	}
-	return operation.Person{ID: operation.UserID(a.ID), Email: row.Email, Active: row.Active, Roles: splitRoles(row.Roles)}, nil
+	return operation.Person{ID: operation.UserID(a.ID), Natural: operation.UserID(row.Same), Email: row.Email, Active: row.Active, Roles: splitRoles(row.Roles)}, nil
 }

@@ -166,4 +166,7 @@ type definitions struct {
 	profiles map[string]*definition.Profile
 	sources  map[string]*definition.Source
 	named    map[string]named // flows with their named people resolved, by name and version
+
+	persons   persons // accounts of one natural person
+	personsAt int64   // the epoch of which they are
 }

@@ -18,7 +18,7 @@ type RoleGrant struct {
 func (s *Store) GrantRole(ctx context.Context, a Actor, id operation.UserID, g RoleGrant, reason string) error {
 	return s.changeRole(ctx, a, id, func(t *tx, now time.Time) error {
 		var n int
-		err := t.get(&n, `SELECT count(*) FROM user_roles WHERE user_id = $1 AND role = $2 AND flow = $3`, string(id), string(g.Role), g.Flow)
+		err := t.get(&n, `SELECT count(*) FROM user_roles WHERE user_id = $1 AND role = $2 AND flow = $3 AND NOT by_provider`, string(id), string(g.Role), g.Flow)
 		if err == nil && n > 0 {
 			return errDone
 		}
@@ -130,17 +130,18 @@ func (t *tx) grant(a Actor, now time.Time, id operation.UserID, g RoleGrant, rea
 func (t *tx) peopleOf(flow string) ([]operation.Person, error) {
 	var rows []struct {
 		ID    operation.UserID `db:"id"`
+		Same  operation.UserID `db:"same_as"`
 		Email string           `db:"email"`
 		Roles string           `db:"roles"`
 	}
-	err := t.list(&rows, `SELECT u.id, u.email, string_agg(DISTINCT r.role, ',') AS roles FROM users u JOIN user_roles r ON r.user_id = u.id
+	err := t.list(&rows, `SELECT u.id, COALESCE(u.same_as, '') AS same_as, u.email, string_agg(DISTINCT r.role, ',') AS roles FROM users u JOIN user_roles r ON r.user_id = u.id
 		WHERE u.active AND r.flow IN ('', $1) GROUP BY u.id, u.email ORDER BY u.id`, flow)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]operation.Person, len(rows))
 	for i, r := range rows {
-		out[i] = operation.Person{ID: r.ID, Email: r.Email, Active: true, Roles: splitRoles(r.Roles)}
+		out[i] = operation.Person{ID: r.ID, Natural: r.Same, Email: r.Email, Active: true, Roles: splitRoles(r.Roles)}
 	}
 	return out, nil
 }
