@@ -44,15 +44,25 @@ func (s *site) showDestination(c echo.Context, status int, t typed) error {
 	if err != nil {
 		return err
 	}
-	by := ""
-	if d.Paused != nil {
-		by = d.Paused.By
+	versions, err := s.Store.ListDestinationVersions(c.Request().Context(), d.Name)
+	if err != nil {
+		return err
 	}
-	n, err := s.names(c, "", by)
+	ids := authors(versions)
+	if d.Paused != nil {
+		ids = append(ids, d.Paused.By)
+	}
+	n, err := s.names(c, "", ids...)
 	if err != nil {
 		return err
 	}
 	m := destinationModel(d, n, lang(c))
+	m.Versions = definitionVersions(versions, pathDestination(d.Name), n)
+	health, err := s.Store.FindHealth(c.Request().Context(), web.VisitOf(c).Actor(), d.Name)
+	if err != nil {
+		return err
+	}
+	m.Health = healthView(health, d.Counts[operation.Ready]+d.Counts[operation.RetryScheduled])
 	if m.InFlight, err = s.inFlightOf(c, d.Name); err != nil {
 		return err
 	}

@@ -82,12 +82,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	if err != nil {
 		return err
 	}
-	ids := []string{f.AppliedBy}
+	ids := append(authors(versions), f.AppliedBy)
 	if f.Paused != nil {
 		ids = append(ids, f.Paused.By)
-	}
-	for _, x := range versions {
-		ids = append(ids, x.CreatedBy)
 	}
 	n, err := s.names(c, f.Name, ids...)
 	if err != nil {
@@ -101,9 +98,7 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	if err := s.actionTitles(c, m.Stages); err != nil {
 		return err
 	}
-	for _, x := range versions {
-		m.Versions = append(m.Versions, views.FlowVersion{Number: x.Version, At: x.CreatedAt, By: n.person(x.CreatedBy)})
-	}
+	m.Versions = definitionVersions(versions, pathFlow(f.Name), n)
 	barred, err := s.mayPause(c, f.Name)
 	if err != nil {
 		return err

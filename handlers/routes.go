@@ -102,8 +102,10 @@ func (s *site) setupRoutes() []route {
 	return []route{
 		{get, views.PathFlows, signedIn, "", s.flows},
 		{get, views.PathFlows + "/:name", signedIn, "", s.flow},
+		{get, views.PathFlows + "/:name/versions/:version", signedIn, "", s.flowVersion},
 		{get, views.PathDestinations, signedIn, "", s.destinations},
 		{get, views.PathDestinations + "/:name", signedIn, "", s.destination},
+		{get, views.PathDestinations + "/:name/versions/:version", signedIn, "", s.destinationVersion},
 		{post, views.PathFlows + "/:name/pause", stoppers, views.PathFlows + "/:name", s.pauseFlow},
 		{post, views.PathFlows + "/:name/resume", stoppers, views.PathFlows + "/:name", s.resumeFlow},
 		{post, views.PathDestinations + "/:name/pause", stoppers, views.PathDestinations + "/:name", s.pauseDestination},

@@ -47,7 +47,7 @@ type FlowModel struct {
 	ChecklistExtra  []string
 	Runbook         string // Markdown
 	TestCases       []string
-	Versions        []FlowVersion
+	Versions        []DefinitionVersion
 	Paused          []PausedBy
 	InFlight        int
 	Pause           *ReasonForm
@@ -82,13 +82,6 @@ type FlowStage struct {
 type FlowDraft struct {
 	Name  string
 	Brief string // what to write; "" = the flow does not say
-}
-
-// FlowVersion is one applied version.
-type FlowVersion struct {
-	Number int
-	At     time.Time
-	By     Who
 }
 
 // DestinationsModel lists the destinations.
@@ -131,10 +124,23 @@ type DestinationModel struct {
 	DocsChecked time.Time
 	Actions     []DestinationAction
 	Runbook     string
+	Health      HealthView
+	Versions    []DefinitionVersion
 	Paused      []PausedBy
 	InFlight    []InFlight
 	Pause       *ReasonForm
 	Resume      *ReasonForm
+}
+
+// HealthView says how the newest attempts at a destination ended, each outcome apart.
+type HealthView struct {
+	Attempts      int // that were looked at
+	Outcomes      map[operation.Outcome]int
+	Open          int
+	Waiting       int           // operations that wait to be sent
+	Slowest       time.Duration // 0 = nothing was sent
+	LastConfirmed time.Time     // zero = none among these
+	LastUnknown   time.Time
 }
 
 // RetryView is a destination's documented policy for repeats.

@@ -23,7 +23,7 @@ func cardFixtures() []Fixture {
 			{Number: 2, Key: "email", Title: "Follow-up e-mail", Destination: views.Link{Label: "Postrider Mail", URL: "/destinations/mail"}, Action: "send", Approvers: views.RoleWho(operation.RoleApprover, false), Required: 2,
 				AttemptsMax: 5, SatisfiedBy: "accepted", Drafted: []views.FlowDraft{{Name: "subject", Brief: "One line that names the campaign."}, {Name: "text"}}},
 		},
-		Versions: []views.FlowVersion{{Number: 7, At: ago(200 * time.Hour), By: support}}, Pause: reason("/flows/x/pause"), InFlight: 2}
+		Versions: []views.DefinitionVersion{{Number: 7, URL: "/flows/campaign-follow-up/versions/7", At: ago(200 * time.Hour), By: support}}, Pause: reason("/flows/x/pause"), InFlight: 2}
 	refusing := flow
 	refusing.RunKey, refusing.OnMissing, refusing.Pause, refusing.Resume = "", "refuse", nil, reason("/flows/x/resume")
 	refusing.Paused = []views.PausedBy{{Scope: views.PauseFlow, Who: support, Since: ago(time.Hour), Reason: "Wrong template"}, {Scope: views.PauseAll}}
@@ -41,13 +41,23 @@ func cardFixtures() []Fixture {
 			{Name: "post_note", Title: "Leave a note", Effect: "note"},
 			{Name: "create_ticket", Title: "Create a ticket", Effect: "ticket", Unique: true, HasLookup: true},
 		},
+		Health: views.HealthView{Attempts: 100, Outcomes: map[operation.Outcome]int{operation.OutcomeConfirmed: 91, operation.OutcomeNotStarted: 5, operation.OutcomeUnknown: 3}, Open: 1, Waiting: 4,
+			Slowest: 9800 * time.Millisecond, LastConfirmed: ago(3 * time.Minute), LastUnknown: ago(26 * time.Hour)},
+		Versions: []views.DefinitionVersion{{Number: 3, URL: "/destinations/crm/versions/3", At: ago(90 * time.Hour), By: support}, {Number: 2, URL: "/destinations/crm/versions/2", At: ago(900 * time.Hour), By: support}},
 		Runbook:  "Call Northdesk support when the audit log is down.",
 		InFlight: []views.InFlight{{Operation: views.Link{Label: "Call about the damaged teapot", URL: "/operations/" + string(opTask)}, Attempt: "att_1", Dispatched: true, LeaseEnd: in(90 * time.Second)}},
 		Pause:    &views.ReasonForm{Form: form("/destinations/crm/pause"), InFlight: 1}}
 	pausedDest := destination
 	pausedDest.Pause, pausedDest.Resume, pausedDest.InFlight, pausedDest.Kind = nil, reason("/destinations/crm/resume"), nil, operation.RequestSMTP
 	pausedDest.Paused = []views.PausedBy{{Scope: views.PauseDestination, Who: support, Since: ago(time.Hour), Reason: "Outage"}}
+	pausedDest.Health = views.HealthView{}
+	older := views.DefinitionModel{Frame: frame(views.SectionFlows, "/flows/campaign-follow-up/versions/6"), Up: views.Link{Label: "Flows", URL: "/flows"}, Of: views.Link{Label: "Campaign follow-up", URL: "/flows/campaign-follow-up"},
+		Number: 6, At: ago(900 * time.Hour), By: support, Hash: hashOne, Text: "flow: campaign-follow-up\nowner: role:ops_owner\n", Since: 5, Changes: views.Diff("flow: campaign-follow-up\nowner: role:admin\n", "flow: campaign-follow-up\nowner: role:ops_owner\n"),
+		Older: "/flows/campaign-follow-up/versions/5", Newer: "/flows/campaign-follow-up/versions/7"}
+	first := older
+	first.Number, first.Current, first.Since, first.Older, first.Newer = 1, true, 0, "", ""
 	return []Fixture{
+		{"definition-older", views.DefinitionPage(older)}, {"definition", views.DefinitionPage(first)},
 		{"flows", views.FlowsPage(flows)}, {"flows-none", views.FlowsPage(views.FlowsModel{Frame: flows.Frame})},
 		{"flow", views.FlowPage(flow)}, {"flow-paused", views.FlowPage(refusing)},
 		{"destinations", views.DestinationsPage(destinations)}, {"destinations-none", views.DestinationsPage(views.DestinationsModel{Frame: destinations.Frame})},
