@@ -29,7 +29,7 @@ var (
 
 // routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	return slices.Concat(s.doorRoutes(), s.readingRoutes(), s.operationRoutes(), s.setupRoutes())
+	return slices.Concat(s.doorRoutes(), s.readingRoutes(), s.operationRoutes(), s.setupRoutes(), s.liveRoutes())
 }
 
 // A POST names the page that shows its form: that page comes back when the form is

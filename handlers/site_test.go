@@ -41,14 +41,27 @@ func newHouse(t *testing.T) *house {
 // serve starts one more server process's worth of pages on a store.
 func serve(t *testing.T, st *store.Store) string {
 	t.Helper()
-	srv := httptest.NewUnstartedServer(nil)
+	return serveOn(t, httptest.NewUnstartedServer(nil), st, nil)
+}
+
+// serveOn is serve on a server with settings of its own.
+func serveOn(t *testing.T, srv *httptest.Server, st *store.Store, set func(*web.Config)) string {
+	t.Helper()
 	public := "http://" + srv.Listener.Addr().String()
 	log := slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelError}))
-	e := web.New(web.Config{PublicURL: public, Log: log, Store: st, Waiting: handlers.Waiting(st)})
+	stopping := make(chan struct{})
+	c := web.Config{PublicURL: public, Log: log, Store: st, Waiting: handlers.Waiting(st), Stopping: stopping}
+	if set != nil {
+		set(&c)
+	}
+	e := web.New(c)
 	handlers.Register(e, handlers.Deps{Store: st, Log: log})
 	srv.Config.Handler = e
 	srv.Start()
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() {
+		close(stopping) // streams end, as when a process is told to stop
+		srv.Close()
+	})
 	return public
 }
 
@@ -149,7 +162,11 @@ func (b *browser) send(method, path string, form url.Values, head http.Header) *
 		b.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
+	var from io.Reader = res.Body
+	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+		from = io.LimitReader(from, 1) // it does not end by itself
+	}
+	raw, err := io.ReadAll(from)
 	if err != nil {
 		b.t.Fatal(err)
 	}

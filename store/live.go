@@ -113,7 +113,7 @@ func (f *Follower) Next(ctx context.Context) (News, error) {
 	f.held, f.all = held, false
 	if top.Int64 < f.last || top.Int64-f.last > liveRows {
 		f.last, f.all, n.All, n.Access = top.Int64, true, true, true
-		n.Mark = f.mark()
+		n.Mark = f.Mark()
 		return n, nil
 	}
 	if top.Int64 > f.last || len(f.gaps) > 0 {
@@ -124,7 +124,7 @@ func (f *Follower) Next(ctx context.Context) (News, error) {
 		n.add(rows)
 		f.passRows(rows)
 	}
-	n.Mark = f.mark()
+	n.Mark = f.Mark()
 	return n, nil
 }
 
@@ -168,8 +168,8 @@ func (f *Follower) pass(ids []int64, now time.Time) {
 	}
 }
 
-// mark is the number up to which nothing is missing.
-func (f *Follower) mark() string {
+// Mark is up to where everything has been told, for Store.NewsAfter.
+func (f *Follower) Mark() string {
 	low := f.last
 	for id := range f.gaps {
 		low = min(low, id-1)

@@ -52,10 +52,10 @@ func (s *Store) hint(ctx context.Context) {
 // pingEvery finds a listening connection that is dead without a word.
 const pingEvery = 45 * time.Second
 
-// Listen calls hinted for each hint of any process, and lost after the listening
-// connection was lost and made again: what was said meanwhile was not heard. Both must
-// return at once. It ends with the context.
-func (s *Store) Listen(ctx context.Context, hinted, lost func()) {
+// Listen calls hinted for each hint of any process, and after the listening connection
+// was lost and made again: what was said meanwhile was not heard. hinted must return at
+// once. It ends with the context.
+func (s *Store) Listen(ctx context.Context, hinted func()) {
 	l := pq.NewListener(s.url, 200*time.Millisecond, 15*time.Second, func(e pq.ListenerEventType, err error) {
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("pages are told of changes by the poll until the database can be listened to", "error", err)
@@ -76,15 +76,11 @@ func (s *Store) Listen(ctx context.Context, hinted, lost func()) {
 		select {
 		case <-ctx.Done():
 			return
-		case n, open := <-l.NotificationChannel():
-			switch {
-			case !open:
+		case _, open := <-l.NotificationChannel(): // nil after a lost connection
+			if !open {
 				return
-			case n == nil:
-				lost()
-			default:
-				hinted()
 			}
+			hinted()
 		}
 	}
 }

@@ -68,6 +68,9 @@ func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) 
 	})
 	if err == nil {
 		s.nudgeFor(jobs)
+		if a.Kind == operation.ActorPerson {
+			s.Hint()
+		}
 	}
 	return err
 }

@@ -27,7 +27,10 @@ func RenderStatus(c echo.Context, status int, page templ.Component) error {
 // Frame gives what stands around a page. The messages that wait are taken by it.
 func Frame(c echo.Context, section views.Section) views.Frame {
 	v, f := VisitOf(c), frameOf(c)
-	fr := views.Frame{Path: c.Request().URL.RequestURI(), Section: section, Flash: v.takeFlash(c), Theme: theme(c)}
+	fr := views.Frame{Path: c.Request().URL.RequestURI(), Section: section, Theme: theme(c)}
+	if !isLive(c.Request()) {
+		fr.Flash = v.takeFlash(c)
+	}
 	if v.User == nil {
 		return fr
 	}

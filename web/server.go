@@ -34,6 +34,8 @@ type Config struct {
 	// Waiting counts the decisions that wait for a person, for the number at Inbox;
 	// nil = no number.
 	Waiting func(context.Context, store.User) (int, error)
+	// Stopping is closed when the server begins to stop: streams end then. nil = never.
+	Stopping <-chan struct{}
 }
 
 // frame is what the middleware shares.
@@ -43,6 +45,7 @@ type frame struct {
 	guard    *http.CrossOriginProtection
 	paused   pausedCache
 	keeping  keeping
+	live     *hub
 }
 
 // bodyLimit bounds what a page's form may send.
@@ -61,7 +64,7 @@ func New(c Config) *echo.Echo {
 		c.SessionMax = 7 * 24 * time.Hour
 	}
 	f := &frame{Config: c, guard: http.NewCrossOriginProtection()}
-	f.sessions = newSessionStore(c)
+	f.sessions, f.live = newSessionStore(c), newHub(c)
 	if origin := originOf(c.PublicURL); origin != "" {
 		if err := f.guard.AddTrustedOrigin(origin); err != nil {
 			c.Log.Error("public address is not an origin", "err", err)

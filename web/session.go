@@ -82,7 +82,7 @@ func (s *sessionStore) New(r *http.Request, name string) (*sessions.Session, err
 	}
 	x.Values[valueUser] = string(row.UserID)
 	x.ID, x.IsNew = cookie.Value, false
-	if s.needsRenewal(row) {
+	if s.needsRenewal(row) && !isLive(r) {
 		return x, s.store.SaveSession(r.Context(), s.row(r, x, row.CreatedAt))
 	}
 	return x, nil

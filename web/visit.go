@@ -126,6 +126,7 @@ func SignOut(c echo.Context) error {
 	if err := f.Store.RevokeSession(c.Request().Context(), hashToken(v.session.ID)); err != nil {
 		return err
 	}
+	f.Store.Hint() // their open pages end
 	was, _ := v.session.Values[valueUser].(string)
 	v.User, v.session.ID, v.session.Values = nil, "", map[any]any{valueWas: was}
 	gone := *v.session.Options

@@ -205,7 +205,7 @@ func (c *serveCmd) scheme() string {
 
 // routes wires the whole HTTP side. stopping ends requests that only wait for news.
 func (c *serveCmd) routes(stopping context.Context, public string, r server, registry prometheus.Registerer) (*echo.Echo, error) {
-	e := web.New(web.Config{PublicURL: public, TrustedProxies: c.TrustedProxies, Secure: strings.HasPrefix(public, "https://"), Log: r.log, Store: r.store, Waiting: waiting(r.store)})
+	e := web.New(web.Config{PublicURL: public, TrustedProxies: c.TrustedProxies, Secure: strings.HasPrefix(public, "https://"), Log: r.log, Store: r.store, Waiting: waiting(r.store), Stopping: stopping.Done()})
 	e.Use(httpMetrics(registry))
 	e.GET("/healthz", echo.WrapHandler(http.HandlerFunc(healthz)))
 	e.GET("/readyz", echo.WrapHandler(readyz(r.store, r.log)))
