@@ -70,21 +70,30 @@ const (
 	Withdraw       Decision = "withdraw"
 )
 
-// Given is a decision that stands on the current version.
+// Given is a decision on the current version, by natural persons (Person.One).
 type Given struct {
-	User     UserID
+	User     UserID // who acted
 	Decision Decision
+	For      UserID // for whom, by a delegation; "" = for themselves
 }
 
-// MayDecide checks one person's decision on the current version. parties are the
-// author, the last editor, the submitter and whoever prompted a model; given are all
-// decisions on this version, oldest first. The same decision again is
-// CodeAlreadyDecided in any state: a second click is shown the first one's result.
+// MayDecide checks the decision of a person who acts for themselves; see MayDecideAs.
 func MayDecide(state State, p Policy, who Person, parties []UserID, given []Given, d Decision) *Refusal {
+	return MayDecideAs(state, p, Own(who), parties, given, d)
+}
+
+// MayDecideAs checks one decision on the current version. parties are the author, the
+// last editor, the submitter and whoever prompted a model; given are all decisions on
+// this version, oldest first; all of them natural persons (Person.One). The same decision
+// again is CodeAlreadyDecided in any state: a second click is shown the first one's
+// result. One natural person counts once: who acts and who is acted for are compared with
+// both of every approval that stands.
+func MayDecideAs(state State, p Policy, c Capacity, parties []UserID, given []Given, d Decision) *Refusal {
+	who := c.Who
 	if !slices.Contains([]Decision{Approve, RequestChanges, Reject, Withdraw}, d) {
 		return Refuse(CodeForbiddenMove, "decision", string(d))
 	}
-	if last, ok := lastOf(given, who.ID); ok && last == d {
+	if last, ok := lastOf(given, who.One(), c.Principal()); ok && last == d {
 		return Refuse(CodeAlreadyDecided, "who", string(who.ID))
 	}
 	if d == Withdraw {
@@ -98,83 +107,88 @@ func MayDecide(state State, p Policy, who Person, parties []UserID, given []Give
 		}
 		return r
 	}
-	if who.ID == "" || !p.Approvers.Matches(who) {
-		return Refuse(CodeNotEntitled, "role", string(p.Approvers.Role)).By(Responsible{Role: p.Approvers.Role})
+	if r := c.entitled(p.Approvers); r != nil {
+		return r
 	}
-	if d == Approve && p.SeparateAuthor && isParty(who.ID, parties) {
-		return Refuse(CodeOwnContent).By(Responsible{Role: p.Approvers.Role})
+	if d != Approve {
+		return nil
 	}
-	return nil
+	if r := c.party(parties, p.SeparateAuthor, CodeOwnContent, Responsible{Role: p.Approvers.Role}); r != nil {
+		return r
+	}
+	return c.counted(given)
 }
 
-// mayWithdraw lets an active person take back an approval that stands. After dispatch
-// it means "no further attempt"; see AfterWithdraw.
+// mayWithdraw lets an active person take back an approval that they gave, or that was
+// given for them, while it stands. After dispatch it means "no further attempt"; see
+// AfterWithdraw.
 func mayWithdraw(state State, who Person, given []Given) *Refusal {
 	switch state {
 	case PendingApproval, Waiting, Ready, RetryScheduled, InProgress, Unknown:
 	default:
 		return Refuse(CodeForbiddenMove, "state", string(state))
 	}
-	if last, ok := lastOf(given, who.ID); ok && last == Approve && who.Active {
-		return nil
+	for _, g := range standing(given) {
+		if g.Decision == Approve && g.has(who.One()) && who.Active {
+			return nil
+		}
 	}
 	return Refuse(CodeNotEntitled)
 }
 
-// lastOf gives a person's last decision on the version.
-func lastOf(given []Given, u UserID) (d Decision, ok bool) {
+// lastOf gives a person's last decision on the version in one capacity; a withdrawal is
+// the person's in any.
+func lastOf(given []Given, u, principal UserID) (d Decision, ok bool) {
 	for _, g := range given {
-		if g.User == u && u != "" {
+		if u != "" && g.User == u && (g.For == principal || g.Decision == Withdraw) {
 			d, ok = g.Decision, true
 		}
 	}
 	return d, ok
 }
 
-func isParty(u UserID, parties []UserID) bool {
-	for _, p := range parties {
-		if p == u && u != "" {
-			return true
-		}
-	}
-	return false
-}
+func isParty(u UserID, parties []UserID) bool { return u != "" && slices.Contains(parties, u) }
 
 // QuorumReached reports whether the decisions given, oldest first, with the new one in
-// them, make the quorum: each person counts once, with their last decision, and a
-// rejection or a request for changes that stands prevents it.
+// them, make the quorum: each natural person counts once, with their last decision, in
+// whatever capacity, and a rejection or a request for changes that stands prevents it.
 func QuorumReached(p Policy, given []Given) bool {
-	last := map[UserID]Decision{}
-	for _, g := range given {
-		if g.User != "" {
-			last[g.User] = g.Decision
-		}
-	}
-	n := 0
-	for _, d := range last {
-		switch d {
-		case Approve:
-			n++
+	n, seen := 0, map[UserID]bool{"": true}
+	for _, g := range standing(given) {
+		switch g.Decision {
 		case Reject, RequestChanges:
 			return false
+		case Approve:
+			if !slices.ContainsFunc(g.people(), func(u UserID) bool { return seen[u] }) {
+				n++
+				for _, u := range g.people() {
+					seen[u] = true
+				}
+			}
 		}
 	}
 	return n >= max(p.Required, 1)
 }
 
 // MayDecideReexecution checks the second person's decision (MODEL §5): entitled, and
-// never a party to the case.
+// never a party to the case; see MayDecideReexecutionAs.
 func MayDecideReexecution(state State, approvers Selector, who Person, parties []UserID) *Refusal {
+	return MayDecideReexecutionAs(state, approvers, Own(who), parties, nil)
+}
+
+// MayDecideReexecutionAs is MayDecideReexecution in any capacity: neither who acts nor who
+// is acted for is a party, and one natural person counts once among the decisions given.
+func MayDecideReexecutionAs(state State, approvers Selector, c Capacity, parties []UserID, given []Given) *Refusal {
 	if state != ReexecutionRequested {
 		return Refuse(CodeForbiddenMove, "state", string(state))
 	}
-	if who.ID == "" || !approvers.Matches(who) {
-		return Refuse(CodeNotEntitled, "role", string(approvers.Role)).By(Responsible{Role: approvers.Role})
+	if r := c.entitled(approvers); r != nil {
+		return r
 	}
-	if isParty(who.ID, parties) {
-		return Refuse(CodeParty).By(Responsible{Role: approvers.Role})
+	if r := c.party(parties, true, CodeParty, Responsible{Role: approvers.Role}); r != nil {
+		return r
 	}
-	return nil
+	return c.counted(given)
 }
 
 // Shortage says why a policy can never be satisfied by the people there are.
@@ -217,7 +231,7 @@ func apart(first, approvers Selector, required int, people []Person) *Shortage {
 		if !first.Matches(who) {
 			continue
 		}
-		s := shortage(approvers, required, people, who.ID)
+		s := shortage(approvers, required, people, who.One())
 		if s == nil {
 			return nil
 		}
@@ -232,8 +246,8 @@ func apart(first, approvers Selector, required int, people []Person) *Shortage {
 func shortage(sel Selector, required int, people []Person, without UserID) *Shortage {
 	have := map[UserID]bool{}
 	for _, who := range people {
-		if sel.Matches(who) && who.ID != without {
-			have[who.ID] = true
+		if sel.Matches(who) && who.One() != without {
+			have[who.One()] = true
 		}
 	}
 	if need := max(required, 1); len(have) < need {

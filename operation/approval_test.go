@@ -30,14 +30,14 @@ func TestMayDecide(t *testing.T) {
 		{"own content, as admin too", PendingApproval, person("usr_author", RoleApprover, RoleAdmin), nil, Approve, CodeOwnContent},
 		{"prompted the model", PendingApproval, person("usr_prompted", RoleApprover), nil, Approve, CodeOwnContent},
 		{"the author may reject own content", PendingApproval, person("usr_author", RoleApprover), nil, Reject, CodeOK},
-		{"approved, then rejects", PendingApproval, person("usr_b", RoleApprover), []Given{{"usr_b", Approve}}, Reject, CodeOK},
-		{"withdraw what was approved", Ready, person("usr_b", RoleApprover), []Given{{"usr_b", Approve}}, Withdraw, CodeOK},
-		{"withdraw after dispatch", Unknown, person("usr_b"), []Given{{"usr_b", Approve}}, Withdraw, CodeOK},
-		{"withdraw twice", PendingApproval, person("usr_b"), []Given{{"usr_b", Approve}, {"usr_b", Withdraw}}, Withdraw, CodeAlreadyDecided},
-		{"withdraw another's approval", Ready, person("usr_c", RoleApprover), []Given{{"usr_b", Approve}}, Withdraw, CodeNotEntitled},
-		{"withdraw when deactivated", Ready, gone, []Given{{"usr_b", Approve}}, Withdraw, CodeNotEntitled},
-		{"withdraw in review", Review, person("usr_b"), []Given{{"usr_b", Approve}}, Withdraw, CodeForbiddenMove},
-		{"approve again after a withdrawal", PendingApproval, person("usr_b", RoleApprover), []Given{{"usr_b", Approve}, {"usr_b", Withdraw}}, Approve, CodeOK},
+		{"approved, then rejects", PendingApproval, person("usr_b", RoleApprover), []Given{{User: "usr_b", Decision: Approve}}, Reject, CodeOK},
+		{"withdraw what was approved", Ready, person("usr_b", RoleApprover), []Given{{User: "usr_b", Decision: Approve}}, Withdraw, CodeOK},
+		{"withdraw after dispatch", Unknown, person("usr_b"), []Given{{User: "usr_b", Decision: Approve}}, Withdraw, CodeOK},
+		{"withdraw twice", PendingApproval, person("usr_b"), []Given{{User: "usr_b", Decision: Approve}, {User: "usr_b", Decision: Withdraw}}, Withdraw, CodeAlreadyDecided},
+		{"withdraw another's approval", Ready, person("usr_c", RoleApprover), []Given{{User: "usr_b", Decision: Approve}}, Withdraw, CodeNotEntitled},
+		{"withdraw when deactivated", Ready, gone, []Given{{User: "usr_b", Decision: Approve}}, Withdraw, CodeNotEntitled},
+		{"withdraw in review", Review, person("usr_b"), []Given{{User: "usr_b", Decision: Approve}}, Withdraw, CodeForbiddenMove},
+		{"approve again after a withdrawal", PendingApproval, person("usr_b", RoleApprover), []Given{{User: "usr_b", Decision: Approve}, {User: "usr_b", Decision: Withdraw}}, Approve, CodeOK},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestMayDecide(t *testing.T) {
 func TestFieldCase12_SecondClick(t *testing.T) {
 	p := Policy{Approvers: Selector{Role: RoleApprover}, Required: 1}
 	for _, s := range States {
-		r := MayDecide(s, p, person("usr_b", RoleApprover), nil, []Given{{"usr_b", Approve}}, Approve)
+		r := MayDecide(s, p, person("usr_b", RoleApprover), nil, []Given{{User: "usr_b", Decision: Approve}}, Approve)
 		if codeOf(r) != CodeAlreadyDecided || r.Params["who"] != "usr_b" {
 			t.Errorf("%s: got %v", s, r)
 		}
@@ -72,18 +72,18 @@ func TestFieldCase12_SecondClick(t *testing.T) {
 // FC-13: the one who comes second is told who decided what; nothing flips.
 func TestFieldCase13_SecondPerson(t *testing.T) {
 	p := Policy{Approvers: Selector{Role: RoleApprover}, Required: 1}
-	r := MayDecide(Ready, p, person("usr_c", RoleApprover), nil, []Given{{"usr_b", Approve}}, Reject)
+	r := MayDecide(Ready, p, person("usr_c", RoleApprover), nil, []Given{{User: "usr_b", Decision: Approve}}, Reject)
 	if codeOf(r) != CodeForbiddenMove || r.Params["who"] != "usr_b" || r.Params["decision"] != "approve" || r.Params["state"] != "ready" {
 		t.Errorf("got %v", r)
 	}
 	two := Policy{Required: 2}
-	if QuorumReached(two, []Given{{"usr_b", Approve}, {"usr_b", Approve}}) {
+	if QuorumReached(two, []Given{{User: "usr_b", Decision: Approve}, {User: "usr_b", Decision: Approve}}) {
 		t.Error("one person filled both places")
 	}
 }
 
 func TestQuorumReached(t *testing.T) {
-	b, c := Given{"usr_b", Approve}, Given{"usr_c", Approve}
+	b, c := Given{User: "usr_b", Decision: Approve}, Given{User: "usr_c", Decision: Approve}
 	for name, r := range map[string]struct {
 		need  int
 		given []Given
@@ -94,11 +94,11 @@ func TestQuorumReached(t *testing.T) {
 		"zero means one, given":    {0, []Given{b}, true},
 		"one of two":               {2, []Given{b}, false},
 		"two of two":               {2, []Given{b, c}, true},
-		"withdrawn does not count": {1, []Given{b, {"usr_b", Withdraw}}, false},
-		"a rejection stands":       {1, []Given{b, {"usr_c", Reject}}, false},
-		"changes asked for stand":  {1, []Given{b, {"usr_c", RequestChanges}}, false},
-		"changed their mind":       {1, []Given{{"usr_b", Reject}, b}, true},
-		"nobody does not count":    {1, []Given{{"", Approve}}, false},
+		"withdrawn does not count": {1, []Given{b, {User: "usr_b", Decision: Withdraw}}, false},
+		"a rejection stands":       {1, []Given{b, {User: "usr_c", Decision: Reject}}, false},
+		"changes asked for stand":  {1, []Given{b, {User: "usr_c", Decision: RequestChanges}}, false},
+		"changed their mind":       {1, []Given{{User: "usr_b", Decision: Reject}, b}, true},
+		"nobody does not count":    {1, []Given{{Decision: Approve}}, false},
 	} {
 		if got := QuorumReached(Policy{Required: r.need}, r.given); got != r.want {
 			t.Errorf("%s: %v", name, got)

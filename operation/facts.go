@@ -91,8 +91,9 @@ type Clearance struct {
 // Approver is one person of a quorum, as they stand now.
 type Approver struct {
 	User     UserID
-	Entitled bool // active and holding the role for this flow now
-	Party    bool // a party, where the pinned policy keeps parties apart (a case always does)
+	For      UserID // for whom they acted by a delegation; "" = for themselves
+	Entitled bool   // active, and they or whom they acted for hold the role for this flow now
+	Party    bool   // a party, where the pinned policy keeps parties apart (a case always does)
 }
 
 // UnsettledAttempt is a dispatched attempt whose outcome is unknown and which no

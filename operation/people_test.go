@@ -60,7 +60,7 @@ func (m *machine) approve(p Policy) bool {
 	if MayDecide(m.state, p, m.approver(u), []UserID{author.ID}, m.given, Approve) != nil {
 		return false
 	}
-	m.given = append(m.given, Given{u, Approve})
+	m.given = append(m.given, Given{User: u, Decision: Approve})
 	if !QuorumReached(p, m.given) {
 		return true
 	}

@@ -129,13 +129,14 @@ func permitClearance(f Facts, now time.Time) *Refusal {
 	case !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt):
 		return Refuse(CodeApprovalExpired, "at", stamp(c.ExpiresAt))
 	}
-	good := map[UserID]bool{}
+	good, seen := 0, map[UserID]bool{}
 	for _, a := range c.Approvers {
-		if a.Entitled && !a.Party && a.User != "" {
-			good[a.User] = true
+		if a.Entitled && !a.Party && a.User != "" && !seen[a.User] && (a.For == "" || !seen[a.For]) {
+			good++
+			seen[a.User], seen[a.For] = true, a.For != ""
 		}
 	}
-	if len(good) < max(c.Required, 1) {
+	if good < max(c.Required, 1) {
 		return Refuse(CodeApproverNotEntitled)
 	}
 	return nil

@@ -18,6 +18,22 @@ type Decided struct {
 	Decision  operation.Decision
 	Reason    string
 	FormID    string // unique key of the shown form: a double click is one decision
+	// For is on whose behalf, by a delegation; "" = their own decision.
+	For operation.UserID
+	// Preset is the code of a preset reason and PresetWords what it said to the person;
+	// both or none.
+	Preset, PresetWords string
+	// Together: one of a list. It is refused when anything about the operation changed since
+	// it was shown, and for all that needs a page of its own.
+	Together bool
+}
+
+// why is what goes into the history: the preset reason, what was typed, or both.
+func (d Decided) why() string {
+	if d.PresetWords != "" && d.Reason != "" {
+		return d.PresetWords + " – " + d.Reason
+	}
+	return d.PresetWords + d.Reason
 }
 
 // Decide records approve, request_changes, reject or withdraw. With the last approval
@@ -37,6 +53,11 @@ func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
 		if d.Version != u.op.VersionID || d.Hash != hexOf(u.facts.VersionHash) {
 			return operation.Refuse(operation.CodeStaleVersion)
 		}
+		if d.Together {
+			if err := u.mayDecideTogether(d); err != nil {
+				return err
+			}
+		}
 		return u.decide(d)
 	}, string(d.Operation), a.ID, d.FormID)
 	s.noteRefused(ctx, a, d.Operation, err)
@@ -50,6 +71,9 @@ type standing struct {
 	Decision operation.Decision   `db:"decision"`
 	Round    int                  `db:"round"`
 	At       time.Time            `db:"decided_at"`
+	For      operation.UserID     // for whom, by a delegation
+
+	one, forOne operation.UserID // the natural persons
 }
 
 // approvalRow is what stands on the current version.
@@ -69,7 +93,7 @@ const approvalColumns = `, COALESCE(s.policy, '') AS "apr.policy", COALESCE(s.su
 	COALESCE((SELECT created_by FROM api_tokens k WHERE k.id = v.author_id), '') AS "apr.owner",
 	COALESCE((SELECT string_agg(CASE WHEN e.author_kind = 'person' THEN e.author_id ELSE e.prompted_by END, ',') FROM content_versions e
 		WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)), '') AS "apr.editors",
-	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'Decision', a.decision, 'Round', a.round, 'At', a.decided_at) ORDER BY a.decided_at, a.id)
+	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'For', COALESCE(a.for_user, ''), 'Decision', a.decision, 'Round', a.round, 'At', a.decided_at) ORDER BY a.decided_at, a.id)
 		FROM approvals a WHERE a.operation_id = v.operation_id AND a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS "apr.stand",
 	1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS "apr.round"`
 
@@ -105,6 +129,11 @@ func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, 
 		}
 		parties = append(parties, more...)
 	}
+	people, err := u.persons()
+	if err != nil {
+		return
+	}
+	parties = people.all(parties)
 	var all []standing
 	if err = json.Unmarshal([]byte(row.Stand), &all); err != nil {
 		return
@@ -114,8 +143,9 @@ func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, 
 		if g.Round != round {
 			continue
 		}
+		g.one, g.forOne = people.one(g.User), people.one(g.For)
 		if g.Decision == operation.Withdraw {
-			stand = removeUser(stand, g.User)
+			stand = removeUser(stand, g.one)
 			continue
 		}
 		stand = append(stand, g)
@@ -123,10 +153,11 @@ func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, 
 	return
 }
 
+// removeUser takes back what the person gave, or what was given for them.
 func removeUser(in []standing, who operation.UserID) []standing {
 	out := in[:0]
 	for _, g := range in {
-		if g.User != who {
+		if g.one != who && g.forOne != who {
 			out = append(out, g)
 		}
 	}
@@ -136,7 +167,7 @@ func removeUser(in []standing, who operation.UserID) []standing {
 func givenOf(stand []standing) []operation.Given {
 	out := make([]operation.Given, len(stand))
 	for i, g := range stand {
-		out[i] = operation.Given{User: g.User, Decision: g.Decision}
+		out[i] = operation.Given{User: g.one, Decision: g.Decision, For: g.forOne}
 	}
 	return out
 }
@@ -148,6 +179,11 @@ func (u *unit) decide(d Decided) error {
 	if err != nil {
 		return err
 	}
+	people, err := u.persons()
+	if err != nil {
+		return err
+	}
+	who.Natural = people.one(who.ID)
 	if p.Approvers, err = u.present(p.Approvers); err != nil {
 		return err
 	}
@@ -156,35 +192,43 @@ func (u *unit) decide(d Decided) error {
 		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
 		stand, round = nil, round+1
 	}
-	if r := operation.MayDecide(u.op.State, p, who, parties, givenOf(stand), d.Decision); r != nil {
+	as, err := u.capacity(who, d.For, p.Approvers.Role)
+	if err != nil {
+		return err
+	}
+	if r := operation.MayDecideAs(u.op.State, p, as, parties, givenOf(stand), d.Decision); r != nil {
 		return r
 	}
-	if (d.Decision == operation.RequestChanges || d.Decision == operation.Reject) && d.Reason == "" {
+	if (d.Preset == "") != (d.PresetWords == "") || len(d.Preset) > maxPreset {
+		return operation.Refuse(operation.CodeReasonMissing)
+	}
+	if (d.Decision == operation.RequestChanges || d.Decision == operation.Reject) && d.why() == "" {
 		return operation.Refuse(operation.CodeReasonMissing)
 	}
 	id := operation.ApprovalID(newID("apr"))
 	u.w.approvals = append(u.w.approvals, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash),
-		"decision": d.Decision, "user_id": u.actor.ID, "role": p.Approvers.Role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now})
-	links := []string{"approval", string(id), "role", string(p.Approvers.Role)}
+		"decision": d.Decision, "user_id": u.actor.ID, "role": p.Approvers.Role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now,
+		"for_user": nilIfEmpty(string(as.For.ID)), "delegation_id": nilIfEmpty(string(as.By.ID)), "reason_code": d.Preset, "reason_words": d.PresetWords})
+	links := append([]string{"approval", string(id), "role", string(p.Approvers.Role), "preset", d.Preset}, u.onBehalf(as)...)
 	switch d.Decision {
 	case operation.RequestChanges:
 		u.voidClearance()
-		return u.move(u.op, operation.EvEdit, d.Reason, append(links, "decision", "request_changes")...)
+		return u.move(u.op, operation.EvEdit, d.why(), append(links, "decision", "request_changes")...)
 	case operation.Reject:
 		u.voidClearance()
-		if err := u.move(u.op, operation.EvReject, d.Reason, links...); err != nil {
+		if err := u.move(u.op, operation.EvReject, d.why(), links...); err != nil {
 			return err
 		}
 		return u.stageClosed(u.op)
 	case operation.Withdraw:
 		return u.withdraw(d, links)
 	}
-	stand = append(stand, standing{ID: id, User: who.ID, Decision: operation.Approve, Round: round, At: u.now})
+	stand = append(stand, standing{ID: id, User: who.ID, one: as.Who.One(), For: as.For.ID, forOne: as.Principal(), Decision: operation.Approve, Round: round, At: u.now})
 	if !operation.QuorumReached(p, givenOf(stand)) {
-		u.note(u.op, "approve", d.Reason, links...)
+		u.note(u.op, "approve", d.why(), links...)
 		return nil
 	}
-	return u.clear(p, stand, d.Reason, links)
+	return u.clear(p, stand, d.why(), links)
 }
 
 // lapsed reports an approval that was given longer ago than the policy lets it hold,

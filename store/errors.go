@@ -23,7 +23,7 @@ var byConstraint = map[string]operation.Code{
 	"attempts_one_reexecution": operation.CodeNotApproved,
 	"operations_attempt_limit": operation.CodeAttemptLimit,
 	"attempts_limit":           operation.CodeAttemptLimit,
-	"approvals_once":           operation.CodeAlreadyDecided,
+	"approval_people_once":     operation.CodeCountedOnce,
 	"target_references_key":    operation.CodeReferenceTaken,
 	"reexecution_one_open":     operation.CodeForbiddenMove,
 	"operations_intent":        operation.CodeForbiddenMove,

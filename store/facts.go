@@ -120,6 +120,7 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 		Spent     bool
 		Approvers []struct {
 			User   operation.UserID
+			For    operation.UserID
 			Email  string
 			Active bool
 			Roles  string
@@ -136,11 +137,15 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 	if p.Approvers, err = u.present(p.Approvers); err != nil {
 		return nil, err
 	}
+	people, err := u.persons()
+	if err != nil {
+		return nil, err
+	}
 	h, _ := hex.DecodeString(row.Hash)
 	c := &operation.Clearance{ID: row.ID, Kind: row.Kind, VersionID: row.Version, Hash: hash32(h), ExpiresAt: timeOf(row.Expires), Required: row.Required, Spent: row.Spent}
 	for _, a := range row.Approvers {
 		who := operation.Person{ID: a.User, Email: a.Email, Active: a.Active, Roles: splitRoles(a.Roles)}
-		c.Approvers = append(c.Approvers, operation.Approver{User: a.User, Entitled: p.Approvers.Matches(who)})
+		c.Approvers = append(c.Approvers, operation.Approver{User: people.one(a.User), For: people.one(a.For), Entitled: p.Approvers.Matches(who)})
 	}
 	return c, nil
 }

@@ -26,10 +26,12 @@ type OperationPage struct {
 	Policy         *operation.Policy  // pinned for the current version; nil = not submitted
 	Parties        []operation.UserID // author, editors, submitter …
 	CaseParties    []operation.UserID
-	Approvals      []ApprovalRow // every decision, oldest first
-	Standing       []ApprovalRow // those that stand on the current version
-	Attempts       []AttemptView // oldest first
-	Evidence       []EvidenceRow // oldest first
+	persons        persons
+	Approvals      []ApprovalRow   // every decision, oldest first
+	Standing       []ApprovalRow   // those that stand on the current version
+	Attempts       []AttemptView   // oldest first
+	Evidence       []EvidenceRow   // oldest first
+	Attachments    []AttachmentRow // oldest first
 	References     []ReferenceRow
 	Answers        []operation.Answer // of the current round, with names in People
 	Request        *ReexecutionRow
@@ -87,6 +89,7 @@ type VersionRow struct {
 	Submitted   *time.Time          `db:"submitted_at"`
 	SubmittedBy string              `db:"submitted_by"`
 	PolicyText  string              `db:"policy"`
+	Salt        []byte              `db:"salt"` // of the hash; empty once the body is erased
 }
 
 // HashHex is the version's hash as forms carry it; "" while something is missing.
@@ -125,9 +128,14 @@ type ApprovalRow struct {
 	User     operation.UserID     `db:"user_id"`
 	Role     operation.Role       `db:"role"`
 	Reason   string               `db:"reason"`
-	Round    int                  `db:"round"`
-	FormID   string               `db:"form_id"`
-	At       time.Time            `db:"decided_at"`
+	// For is on whose behalf, by a delegation; "" = their own decision.
+	For operation.UserID `db:"for_user"`
+	// Preset is the code of a preset reason, PresetWords what it said.
+	Preset      string    `db:"reason_code"`
+	PresetWords string    `db:"reason_words"`
+	Round       int       `db:"round"`
+	FormID      string    `db:"form_id"`
+	At          time.Time `db:"decided_at"`
 }
 
 // AttemptView is one attempt as the page shows it.
@@ -140,6 +148,9 @@ type AttemptView struct {
 	EndedAt       *time.Time `db:"ended_at"`
 	Settled       string     `db:"settled"`
 	SettledAt     *time.Time `db:"settled_at"`
+	// AsBefore says that the attempt before handed out exactly the same stored bytes;
+	// Resolved is nil then: equal bytes are read once.
+	AsBefore bool `db:"as_before"`
 }
 
 // Proof decodes the evidence behind the outcome.
@@ -262,7 +273,7 @@ func (p *OperationPage) fill(u *unit) error {
 		return err
 	}
 	_, p.Gate = operation.Permit(p.Facts, u.now)
-	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readCase, p.readRun, p.readHistory, p.readPeople} {
+	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readCase, p.readRun, p.readHistory, p.readPeople} {
 		if err := read(u); err != nil {
 			return err
 		}

@@ -17,14 +17,14 @@ var peekSQL = strings.NewReplacer(", "+gateShared+" AS gate", "", "FOR UPDATE OF
 
 func (p *OperationPage) readVersions(u *unit) error {
 	if err := u.list(&p.Versions, `SELECT v.id, v.number, v.author_kind, v.author_id, COALESCE(v.prompted_by, '') AS prompted_by, v.model, v.note, to_json(v.missing)::text AS missing,
-		COALESCE(v.hash, '') AS hash, v.account, v.environment, v.credential, v.flow_version, v.created_at, COALESCE(b.content, '') AS content, COALESCE(b.request, '') AS request,
+		COALESCE(v.hash, '') AS hash, v.account, v.environment, v.credential, v.flow_version, v.created_at, COALESCE(b.content, '') AS content, COALESCE(b.request, '') AS request, COALESCE(b.salt, '') AS salt,
 		s.submitted_at, COALESCE(s.submitted_by, '') AS submitted_by, COALESCE(s.policy, '') AS policy
 		FROM content_versions v LEFT JOIN version_bodies b ON b.version_id = v.id LEFT JOIN submissions s ON s.version_id = v.id
 		WHERE v.operation_id = $1 ORDER BY v.number`, string(p.ID)); err != nil {
 		return err
 	}
-	if err := u.list(&p.Approvals, `SELECT id, version_id, COALESCE(request_id, '') AS request_id, decision, user_id, role, reason, round, form_id, decided_at
-		FROM approvals WHERE operation_id = $1 ORDER BY decided_at, id`, string(p.ID)); err != nil {
+	if err := u.list(&p.Approvals, `SELECT id, version_id, COALESCE(request_id, '') AS request_id, decision, user_id, role, reason, round, form_id, decided_at,
+		COALESCE(for_user, '') AS for_user, reason_code, reason_words FROM approvals WHERE operation_id = $1 ORDER BY decided_at, id`, string(p.ID)); err != nil {
 		return err
 	}
 	if p.VersionID == "" {
@@ -38,6 +38,9 @@ func (p *OperationPage) readVersions(u *unit) error {
 		return err
 	}
 	p.Parties = parties
+	if p.persons, err = u.persons(); err != nil {
+		return err
+	}
 	if cur := p.Current(); cur != nil && cur.PolicyText != "" {
 		p.Policy = &pol
 	}
@@ -55,14 +58,18 @@ func (p *OperationPage) readVersions(u *unit) error {
 func (p *OperationPage) Given() []operation.Given {
 	var out []operation.Given
 	for _, a := range p.Standing {
-		out = append(out, operation.Given{User: a.User, Decision: a.Decision})
+		out = append(out, operation.Given{User: p.persons.one(a.User), Decision: a.Decision, For: p.persons.one(a.For)})
 	}
 	return out
 }
 
 func (p *OperationPage) readAttempts(u *unit) error {
-	err := u.list(&p.Attempts, `SELECT `+attemptColumns+`, key_generation, worker, COALESCE(proof, '') AS proof, permanent, ended_at, COALESCE(settled, '') AS settled, settled_at
-		FROM attempts WHERE operation_id = $1 ORDER BY number`, string(p.ID))
+	err := u.list(&p.Attempts, `SELECT `+attemptColumns+`, key_generation, worker, COALESCE(proof, '') AS proof, permanent, ended_at, COALESCE(settled, '') AS settled, settled_at, as_before
+		FROM (SELECT a.id, a.operation_id, a.number, a.fence, a.kind, a.version_id, a.clearance_id, a.destination_version, a.account, a.key, a.protected, a.claimed_by,
+			a.claimed_at, a.lease_until, a.lease_cap, a.send_by, a.dispatched_at, CASE WHEN COALESCE(a.resolved = lag(a.resolved) OVER w, false) THEN NULL ELSE a.resolved END AS resolved,
+			a.resolved_hash, a.outcome, a.key_generation, a.worker, a.proof, a.permanent, a.ended_at, a.settled, a.settled_at,
+			COALESCE(a.resolved = lag(a.resolved) OVER w, false) AS as_before
+			FROM attempts a WHERE a.operation_id = $1 WINDOW w AS (ORDER BY a.number)) x ORDER BY number`, string(p.ID))
 	for _, a := range p.Attempts {
 		if a.ID == p.OpenAttempt {
 			p.DispatchedOpen = a.DispatchedAt != nil
@@ -136,7 +143,10 @@ func (p *OperationPage) readPeople(u *unit) error {
 		ids[v.AuthorID], ids[v.PromptedBy], ids[v.SubmittedBy] = true, true, true
 	}
 	for _, a := range p.Approvals {
-		ids[string(a.User)] = true
+		ids[string(a.User)], ids[string(a.For)] = true, true
+	}
+	for _, id := range p.Parties {
+		ids[string(id)] = true
 	}
 	for _, e := range p.Evidence {
 		ids[e.By] = true

@@ -109,11 +109,14 @@ type unit struct {
 	siblings map[operation.ID]*opRow
 	entries  []operation.Entry
 	w        writes
+	forName  string                      // of the person acted for
 	read     more                        // what some verbs read in the locking statement
 	taken    map[string]operation.ID     // who has a target reference, as read in this transaction
 	flow     *definition.Flow            // with its named people resolved
 	who      map[string]operation.UserID // the named people who are there
 	profile  *definition.Profile         // current version of the destination's
+	files    Attached                    // of the form, as long as they belong to nothing yet
+	placed   int                         // how many have their place
 }
 
 // loaded is what the locking statement reads besides the operation.
@@ -162,10 +165,10 @@ const lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text A
 	COALESCE(v.hash, '') AS version_hash, COALESCE(v.account, '') AS ver_account, COALESCE(v.environment, '') AS ver_environment,
 	COALESCE(CASE WHEN l.clearance_id <> '' THEN (SELECT json_build_object('id', c.id, 'kind', c.kind, 'version', c.version_id, 'hash', encode(c.hash, 'hex'),
 		'expires', c.expires_at, 'required', c.required, 'request', c.request_id, 'policy', c.policy,
-		'approvers', (SELECT json_agg(json_build_object('user', a.user_id, 'email', u.email, 'active', u.active,
+		'approvers', (SELECT json_agg(json_build_object('user', a.user_id, 'for', COALESCE(a.for_user, ''), 'email', u.email, 'active', u.active AND (a.for_user IS NULL OR (SELECT b.active FROM users b WHERE b.id = a.user_id)),
 			'roles', (SELECT string_agg(DISTINCT ur.role, ',') FROM user_roles ur WHERE ur.user_id = u.id AND ur.flow IN ('', l.flow))))
 			FROM clearance_approvals ca CROSS JOIN LATERAL (SELECT * FROM approvals y WHERE y.id = ca.approval_id OFFSET 0) a
-				CROSS JOIN LATERAL (SELECT * FROM users y WHERE y.id = a.user_id OFFSET 0) u WHERE ca.clearance_id = c.id),
+				CROSS JOIN LATERAL (SELECT * FROM users y WHERE y.id = COALESCE(a.for_user, a.user_id) OFFSET 0) u WHERE ca.clearance_id = c.id),
 		'spent', c.kind = 'reexecution' AND EXISTS (SELECT 1 FROM attempts t WHERE t.clearance_id = c.id AND t.dispatched_at IS NOT NULL))::text
 		FROM clearances c WHERE c.id = l.clearance_id) END, '') AS clearance,
 	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
@@ -196,6 +199,7 @@ var (
 	// decideSQL reads the approver $2, whether the form $3 was sent before, and what stands on the current version.
 	decideSQL = lockHead + lockColumns + approvalColumns + `, COALESCE(me.email, '') AS "me.email", COALESCE(me.active, false) AS "me.active",
 	COALESCE((SELECT string_agg(DISTINCT ur.role, ',') FROM user_roles ur WHERE ur.user_id = me.id AND ur.flow IN ('', l.flow)), '') AS "me.roles",
+	` + receivedBy("$2", "l.flow") + ` AS "me.received",
 	EXISTS (SELECT 1 FROM approvals a WHERE a.user_id = $2 AND a.form_id = $3) AS seen` + lockFrom + ` LEFT JOIN submissions s ON s.version_id = v.id LEFT JOIN users me ON me.id = $2`
 )
 

@@ -15,12 +15,18 @@ type Shown struct {
 	Revision  int64
 	FormID    string
 	Reason    string // comment, statement or reason, as the verb needs it
+	// For is on whose behalf an approver decides, by a delegation; "" = their own decision.
+	For   operation.UserID
+	Files Attached
 }
 
 // personVerb runs a person's decision about one operation. The person and their roles
 // are read inside the transaction.
 func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit, operation.Person) error) error {
-	err := s.change(ctx, a, sh.Operation, func(u *unit) error {
+	if err := sh.Files.named(); err != nil {
+		return err
+	}
+	err := s.changeAfter(ctx, a, sh.Files.stage, lockSQL, func(u *unit) error {
 		if sh.FormID == "" {
 			return operation.Refuse(operation.CodeStaleRevision)
 		}
@@ -38,11 +44,15 @@ func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit
 		if err != nil {
 			return err
 		}
+		u.files = sh.Files
 		if err := fn(u, who); err != nil {
 			return err
 		}
+		if err := u.allAttached(); err != nil {
+			return err
+		}
 		return u.rememberForm(sh.FormID)
-	})
+	}, string(sh.Operation))
 	s.noteRefused(ctx, a, sh.Operation, err)
 	return err
 }
@@ -58,15 +68,15 @@ func (u *unit) rememberForm(form string) error {
 	return err
 }
 
-// statement keeps what a person states as evidence, with a link to what they saw.
+// statement keeps what a person states as evidence, with a link to what they saw and the
+// files of the form.
 func (u *unit) statement(text, ref, link string) (hash string, err error) {
 	text = strings.TrimSpace(operation.Normalize(text))
 	if text == "" {
 		return "", operation.Refuse(operation.CodeEvidenceMissing)
 	}
 	h := sha256.Sum256([]byte(text))
-	u.addEvidence("", "statement", "", ref, link, text)
-	return hexOf(h[:]), nil
+	return hexOf(h[:]), u.attachEvidence(u.addEvidence("", "statement", "", ref, link, text))
 }
 
 // reviewer gives who settles this operation.

@@ -68,7 +68,11 @@ func (u *unit) caseParties(op operation.ID, everyRound bool) ([]operation.UserID
 		UNION SELECT author_id FROM content_versions WHERE operation_id = $1 AND author_kind = 'person'
 		UNION SELECT prompted_by FROM content_versions WHERE operation_id = $1 AND prompted_by IS NOT NULL
 		UNION SELECT s.submitted_by FROM submissions s JOIN content_versions v ON v.id = s.version_id WHERE v.operation_id = $1`, string(op), everyRound)
-	return ids, err
+	if err != nil {
+		return nil, err
+	}
+	people, err := u.persons()
+	return people.all(ids), err
 }
 
 // DecideReexecution is the second person's decision, with the whole checklist before
@@ -80,7 +84,18 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 			return err
 		}
 		sel := u.flow.Reexecution.Approvers
-		if r := operation.MayDecideReexecution(u.op.State, sel, who, parties); r != nil {
+		if err := u.readReceived(); err != nil {
+			return err
+		}
+		as, err := u.capacity(who, sh.For, sel.Role)
+		if err != nil {
+			return err
+		}
+		given, err := u.requestGiven()
+		if err != nil {
+			return err
+		}
+		if r := operation.MayDecideReexecutionAs(u.op.State, sel, as, parties, given); r != nil {
 			return r
 		}
 		if err := u.confirmed(a, u.now); err != nil {
@@ -90,9 +105,9 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 			return operation.Refuse(operation.CodeReasonMissing)
 		}
 		if !approve {
-			return u.refuseReexecution(sh)
+			return u.refuseReexecution(sh, as)
 		}
-		return u.approveReexecution(sh, sel)
+		return u.approveReexecution(sh, sel, as, given)
 	})
 }
 
@@ -118,28 +133,46 @@ func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
 	})
 }
 
-func (u *unit) refuseReexecution(sh Shown) error {
-	if err := u.insertReexecutionDecision(newID("apr"), "refuse", sh); err != nil {
+func (u *unit) refuseReexecution(sh Shown, as operation.Capacity) error {
+	if err := u.insertReexecutionDecision(newID("apr"), "refuse", sh, as); err != nil {
 		return err
 	}
 	if err := u.endRequest("refused"); err != nil {
 		return err
 	}
 	u.voidClearance()
-	return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, "role", string(u.flow.Reexecution.Approvers.Role))
+	return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, append(u.onBehalf(as), "role", string(u.flow.Reexecution.Approvers.Role))...)
 }
 
-func (u *unit) insertReexecutionDecision(id, decision string, sh Shown) error {
-	_, err := u.exec(`INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, form_id, decided_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, id, string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash, string(u.op.RequestID),
-		decision, u.actor.ID, string(u.flow.Reexecution.Approvers.Role), sh.Reason, sh.FormID, u.now)
+func (u *unit) insertReexecutionDecision(id, decision string, sh Shown, as operation.Capacity) error {
+	_, err := u.exec(`INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, form_id, decided_at, for_user, delegation_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULLIF($12, ''), NULLIF($13, ''))`, id, string(u.op.ID), string(u.op.VersionID), u.facts.VersionHash, string(u.op.RequestID),
+		decision, u.actor.ID, string(u.flow.Reexecution.Approvers.Role), sh.Reason, sh.FormID, u.now,
+		string(as.For.ID), string(as.By.ID))
 	return err
 }
 
-func (u *unit) approveReexecution(sh Shown, sel operation.Selector) error {
+// requestGiven are the approvals of the open request, by natural persons.
+func (u *unit) requestGiven() ([]operation.Given, error) {
+	var rows []struct {
+		User operation.UserID `db:"user_id"`
+		For  operation.UserID `db:"for_user"`
+	}
+	if err := u.list(&rows, `SELECT user_id, COALESCE(for_user, '') AS for_user FROM approvals WHERE request_id = $1 AND decision = 'approve' ORDER BY decided_at, id`, string(u.op.RequestID)); err != nil {
+		return nil, err
+	}
+	people, err := u.persons()
+	given := make([]operation.Given, len(rows))
+	for i, r := range rows {
+		given[i] = operation.Given{User: people.one(r.User), Decision: operation.Approve, For: people.one(r.For)}
+	}
+	return given, err
+}
+
+func (u *unit) approveReexecution(sh Shown, sel operation.Selector, as operation.Capacity, given []operation.Given) error {
 	o := u.op
 	id := newID("apr")
-	if err := u.insertReexecutionDecision(id, "approve", sh); err != nil {
+	if err := u.insertReexecutionDecision(id, "approve", sh, as); err != nil {
 		return err
 	}
 	var ids []string
@@ -147,8 +180,10 @@ func (u *unit) approveReexecution(sh Shown, sel operation.Selector) error {
 		return err
 	}
 	required := max(u.flow.Reexecution.Required, 1)
-	if len(ids) < required {
-		u.note(o, "approve", sh.Reason, "approval", id, "request", string(o.RequestID), "role", string(sel.Role))
+	given = append(given, operation.Given{User: as.Who.One(), Decision: operation.Approve, For: as.Principal()})
+	links := append([]string{"approval", id, "request", string(o.RequestID), "role", string(sel.Role)}, u.onBehalf(as)...)
+	if !operation.QuorumReached(operation.Policy{Required: required}, given) {
+		u.note(o, "approve", sh.Reason, links...)
 		return nil
 	}
 	clr := operation.ClearanceID(newID("clr"))
@@ -172,5 +207,5 @@ func (u *unit) approveReexecution(sh Shown, sel operation.Selector) error {
 		o.KeyGeneration, o.KeyFirst, o.StoredError, o.KeyAnswered = gen, nil, false, false
 	}
 	o.ClearanceID, o.ExpiresAt = clr, &expires
-	return u.move(o, operation.EvApproveReexecution, sh.Reason, "approval", id, "clearance", string(clr), "request", string(o.RequestID), "role", string(sel.Role))
+	return u.move(o, operation.EvApproveReexecution, sh.Reason, append(links, "clearance", string(clr))...)
 }

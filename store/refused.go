@@ -21,7 +21,8 @@ func (s *Store) noteRefused(ctx context.Context, a Actor, id operation.ID, err e
 		return
 	}
 	switch r.Code {
-	case operation.CodeOwnContent, operation.CodeParty, operation.CodeNotEntitled:
+	case operation.CodeOwnContent, operation.CodeParty, operation.CodeNotEntitled, operation.CodePartyFor, operation.CodeCountedOnce,
+		operation.CodeDelegation, operation.CodeDelegatorNotEntitled:
 	default:
 		return
 	}

@@ -42,6 +42,8 @@ type personRow struct {
 	Email  string `db:"email"`
 	Active bool   `db:"active"`
 	Roles  string `db:"roles"`
+	// Received are the delegations to them, as JSON of receivedRow.
+	Received string `db:"received"`
 }
 
 // change is the one way to decide about an operation: lock, read, decide, write,
@@ -52,9 +54,20 @@ func (s *Store) change(ctx context.Context, a Actor, id operation.ID, fn func(*u
 
 // changeBy is change with one of the locking statements and its parameters.
 func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) error, args ...any) error {
+	return s.changeAfter(ctx, a, nil, q, fn, args...)
+}
+
+// changeAfter is changeBy with something that is written before the locks are taken, for
+// what takes time and decides nothing.
+func (s *Store) changeAfter(ctx context.Context, a Actor, before func(*tx) error, q string, fn func(*unit) error, args ...any) error {
 	var jobs []map[string]any
 	err := s.write(ctx, func(t *tx) error {
 		jobs = nil
+		if before != nil {
+			if err := before(t); err != nil {
+				return err
+			}
+		}
 		u, err := t.lock(a, q, args...)
 		if err != nil {
 			return err

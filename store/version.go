@@ -172,12 +172,7 @@ func (u *unit) submit() error {
 // dispatched, the re-execution approvers decide (MODEL §5).
 func (u *unit) pinnedPolicy(st definition.Stage) (operation.Policy, error) {
 	p := st.Approval
-	if u.op.Replaces == "" {
-		return p, nil
-	}
-	var second bool
-	err := u.get(&second, `SELECT adopted OR state = 'confirmed' OR EXISTS (SELECT 1 FROM attempts t WHERE t.operation_id = o.id AND t.dispatched_at IS NOT NULL)
-		FROM operations o WHERE id = $1`, u.op.Replaces)
+	second, err := u.second()
 	if second {
 		p.Approvers, p.Required, p.SeparateAuthor = u.flow.Reexecution.Approvers, max(u.flow.Reexecution.Required, 1), true
 	}

@@ -35,9 +35,10 @@ var parts = map[string]string{
 	"fin": `UPDATE attempts a SET outcome = j->>'outcome', proof = j->>'proof', permanent = CAST(j->>'permanent' AS boolean), ended_at = CAST(j->>'ended_at' AS timestamptz),
 	settled = j->>'settled', settled_at = CAST(j->>'settled_at' AS timestamptz) FROM (SELECT ? AS j) x
 	WHERE a.id = j->>'id' AND a.fence = CAST(j->>'fence' AS bigint) AND a.outcome IS NULL AND EXISTS (SELECT 1 FROM op) RETURNING a.id`,
-	"apr": `INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, round, form_id, decided_at)
-	SELECT id, operation_id, version_id, decode(hash, 'hex'), request_id, decision, user_id, role, reason, round, form_id, decided_at
-	FROM jsonb_to_recordset(?) AS x(id text, operation_id text, version_id text, hash text, request_id text, decision text, user_id text, role text, reason text, round int, form_id text, decided_at timestamptz)
+	"apr": `INSERT INTO approvals (id, operation_id, version_id, hash, request_id, decision, user_id, role, reason, round, form_id, decided_at, for_user, delegation_id, reason_code, reason_words)
+	SELECT id, operation_id, version_id, decode(hash, 'hex'), request_id, decision, user_id, role, reason, round, form_id, decided_at, for_user, delegation_id, reason_code, reason_words
+	FROM jsonb_to_recordset(?) AS x(id text, operation_id text, version_id text, hash text, request_id text, decision text, user_id text, role text, reason text, round int, form_id text, decided_at timestamptz,
+	for_user text, delegation_id text, reason_code text, reason_words text)
 	WHERE EXISTS (SELECT 1 FROM op)`,
 	"clr": `INSERT INTO clearances (id, operation_id, version_id, hash, kind, request_id, required, policy, expires_at, created_at)
 	SELECT id, operation_id, version_id, decode(hash, 'hex'), kind, request_id, required, policy, expires_at, created_at
