@@ -29,6 +29,8 @@ type (
 	ClearanceID string
 	// EvidenceID names one piece of evidence: "evi_…".
 	EvidenceID string
+	// AttachmentID names one file that belongs to evidence or to an answer: "atc_…".
+	AttachmentID string
 	// RequestID names one request for a re-execution: "req_…".
 	RequestID string
 	// UserID names one natural person's account: "usr_…".

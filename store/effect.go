@@ -128,8 +128,10 @@ func suspected(have string) string {
 	return "suspected"
 }
 
-func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) {
+func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) (id string) {
 	h := sha256.Sum256([]byte(body))
-	u.w.evidence = append(u.w.evidence, map[string]any{"id": newID("evi"), "operation_id": u.op.ID, "attempt_id": att, "kind": kind, "result": result, "reference": ref,
+	id = newID("evi")
+	u.w.evidence = append(u.w.evidence, map[string]any{"id": id, "operation_id": u.op.ID, "attempt_id": att, "kind": kind, "result": result, "reference": ref,
 		"link": link, "body": body, "given_by": u.actor.ID, "hash": hexOf(h[:]), "at": u.now})
+	return id
 }

@@ -80,6 +80,9 @@ func (u *unit) answer(answers Answers) error {
 			string(u.op.ID), u.op.CaseRound, string(x.Item), x.Yes, operation.Normalize(x.Comment), u.actor.ID, u.now); err != nil {
 			return err
 		}
+		if err := u.attachAnswer(x.Item); err != nil {
+			return err
+		}
 	}
 	if len(answers) > 0 {
 		u.note(u.op, "checklist", "", "role", string(u.reviewer().Role))
