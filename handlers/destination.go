@@ -11,6 +11,7 @@ import (
 	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
+	"holdpoint/views/text"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -28,6 +29,7 @@ func (s *site) destinations(c echo.Context) error {
 		m.Rows = append(m.Rows, views.DestinationRow{Key: d.Name, URL: pathDestination(d.Name), Title: p.Title.In(lang(c)), Kind: p.Kind, Account: p.Account, Environment: p.Environment,
 			Paused: d.Paused != nil, InFlight: d.Counts.InFlight(), Unresolved: d.Counts.Unresolved(), Local: p.Local})
 	}
+	text.SortBy(web.VisitOf(c).Printer(), m.Rows, func(r views.DestinationRow) string { return r.Title })
 	m.Frame = web.Frame(c, views.SectionDestinations)
 	return web.Render(c, views.DestinationsPage(m))
 }

@@ -7,6 +7,7 @@ import (
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
+	"holdpoint/views/text"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -39,6 +40,7 @@ func (s *site) flows(c echo.Context) error {
 		}
 		m.Rows = append(m.Rows, row)
 	}
+	text.SortBy(v.Printer(), m.Rows, func(r views.FlowRow) string { return r.Title })
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.Render(c, views.FlowsPage(m))
 }
