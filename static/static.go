@@ -28,14 +28,15 @@ const Prefix = "/static/"
 // sheets are joined to app.css in this order; the layers are named in the first.
 var sheets = []string{"css/tokens.css", "css/base.css", "css/frame.css", "css/case.css", "css/panel.css", "css/list.css", "css/access.css", "css/utilities.css"}
 
-// entry is the script that pages load; it alone imports others.
+// entry is the script that pages load, joined with what it imports.
 const entry = "js/app.js"
 
 // asset is one file as it is served.
 type asset struct {
-	name  string // with hash: "app.1a2b3c4d5e6f.css"
-	body  []byte
-	ctype string
+	name   string // with hash: "app.1a2b3c4d5e6f.css"
+	body   []byte
+	ctype  string
+	packed *encoded
 }
 
 type index struct {
@@ -63,29 +64,37 @@ var load = sync.OnceValue(func() index {
 			panic(err) // the patterns are constants
 		}
 		for _, n := range names {
-			if n != entry {
+			if path.Ext(n) != ".js" {
 				ix.add(path.Base(n), mustRead(n))
 			}
 		}
 	}
-	ix.add(path.Base(entry), ix.withHashes(mustRead(entry)))
+	ix.addScript(path.Base(entry))
 	return ix
 })
+
+// addScript adds a script with what it imports, and the modules that it asks for when it
+// needs them, under the names that are served.
+func (ix index) addScript(name string) string {
+	if a, ok := ix.byName[name]; ok {
+		return a.name
+	}
+	body, err := bundle(name, func(n string) ([]byte, error) { return files.ReadFile("js/" + n) })
+	if err != nil {
+		panic(err) // embedded: cannot happen in a tested build
+	}
+	ix.add(name, onDemand.ReplaceAllFunc(body, func(m []byte) []byte {
+		return []byte("import('./" + ix.addScript(string(onDemand.FindSubmatch(m)[1])) + "')")
+	}))
+	return ix.byName[name].name
+}
 
 func (ix index) add(name string, body []byte) {
 	sum := sha256.Sum256(body)
 	ext := path.Ext(name)
 	hashed := strings.TrimSuffix(name, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-	ix.byName[name] = asset{name: hashed, body: body, ctype: types[ext]}
+	ix.byName[name] = asset{name: hashed, body: body, ctype: types[ext], packed: &encoded{}}
 	ix.byPath[hashed] = name
-}
-
-// withHashes rewrites the entry script's imports to the names that are served.
-func (ix index) withHashes(script []byte) []byte {
-	for name, a := range ix.byName {
-		script = bytes.ReplaceAll(script, []byte("'./"+name+"'"), []byte("'./"+a.name+"'"))
-	}
-	return script
 }
 
 func mustRead(name string) []byte {
@@ -131,6 +140,13 @@ func Handler() http.Handler {
 		} else {
 			h.Set("Cache-Control", "no-cache")
 		}
-		http.ServeContent(w, r, a.name, time.Time{}, bytes.NewReader(a.body))
+		body, coding := a.packed.choose(a.body, r.Header.Get("Accept-Encoding"))
+		h.Set("Vary", "Accept-Encoding")
+		if coding != "" {
+			h.Set("Content-Encoding", coding)
+			h.Set("Etag", `"`+a.name+"-"+coding+`"`)
+			r.Header.Del("Range") // a part of what is packed is of no use
+		}
+		http.ServeContent(w, r, a.name, time.Time{}, bytes.NewReader(body))
 	})
 }

@@ -21,7 +21,7 @@ func RenderStatus(c echo.Context, status int, page templ.Component) error {
 	if err := page.Render(c.Request().Context(), &b); err != nil {
 		return err
 	}
-	return c.HTMLBlob(status, b.Bytes())
+	return sendPage(c, status, b.Bytes())
 }
 
 // Frame gives what stands around a page. The messages that wait are taken by it.
