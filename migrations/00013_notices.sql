@@ -72,12 +72,14 @@ CREATE TABLE notice_reading (
     horizon_x text NOT NULL DEFAULT '0',
     horizon_at timestamptz,
     role      text NOT NULL DEFAULT '',        -- the place in the list of all open decisions
-    at        timestamptz NOT NULL DEFAULT '-infinity',
-    id        text COLLATE "C" NOT NULL DEFAULT ''
+    kind      text NOT NULL DEFAULT '',
+    at        timestamptz NOT NULL DEFAULT 'epoch',
+    id        text COLLATE "C" NOT NULL DEFAULT '',
+    digested  timestamptz NOT NULL             -- daily digests are planned up to here
 );
 
 -- What waits at an upgrade is known already: nobody gets a mail for each of it. It may still become overdue.
-INSERT INTO notice_reading (read_to, settled) SELECT COALESCE(max(id), 0), COALESCE(max(id), 0) FROM history;
+INSERT INTO notice_reading (read_to, settled, digested) SELECT COALESCE(max(id), 0), COALESCE(max(id), 0), clock_timestamp() FROM history;
 INSERT INTO notice_decisions (operation_id, kind, since, step, step_at)
 SELECT id, next_kind, next_since, 1, CASE WHEN next_at > clock_timestamp() THEN next_at END
 FROM operations WHERE next_kind <> '' AND NOT next_system AND next_since IS NOT NULL;

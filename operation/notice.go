@@ -2,6 +2,9 @@ package operation
 
 import "time"
 
+// NoticeID names one notice: "ntc_…".
+type NoticeID string
+
 // NoticeKind says what a notice tells a person of.
 type NoticeKind string
 

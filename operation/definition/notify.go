@@ -14,6 +14,7 @@ type Notify struct {
 	Remind        time.Duration      // after a decision began to wait; 0 = only when it is due
 	Escalate      operation.Selector // who is told that nobody decided; no role = the flow's owner
 	EscalateAfter time.Duration      // after it began; 0 = operation.EscalateAfterDue after its time
+	Language      string             // of its places: en, ja or pl
 	Places        []ChatPlace
 }
 
@@ -86,6 +87,7 @@ func (f *Flow) NoticePolicy(stage string, d operation.DecisionKind) (p operation
 
 type rawNotify struct {
 	Remind   duration `json:"remind"`
+	Language string   `json:"language"`
 	Escalate struct {
 		Role  operation.Role `json:"role"`
 		User  string         `json:"user"`
@@ -108,7 +110,7 @@ type rawHook struct {
 }
 
 func (r rawNotify) notify(p *problems) Notify {
-	n := Notify{Remind: time.Duration(r.Remind), EscalateAfter: time.Duration(r.Escalate.After),
+	n := Notify{Language: cmp.Or(r.Language, "en"), Remind: time.Duration(r.Remind), EscalateAfter: time.Duration(r.Escalate.After),
 		Escalate: operation.Selector{Role: r.Escalate.Role, User: r.Escalate.User}}
 	for i, x := range r.Places {
 		c := ChatPlace{Kinds: x.Kinds, Local: x.Local}
