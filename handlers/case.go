@@ -23,12 +23,47 @@ func (b panelOf) reconcile() *views.ReconcileForm {
 	gen := operation.NextGeneration(b.p.KeyGeneration, b.p.Facts.Protection, b.p.Facts.KeyFirst, b.p.StoredError, b.p.Now)
 	return &views.ReconcileForm{
 		Form: form, Finding: views.Finding(t.val("finding")), Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType,
-		Reference: t.val("done_reference"), ReferenceURL: t.val("done_reference_url"), DoneEvidence: evidenceFields(t, "done_"),
+		Reference: t.val("done_reference"), DoneEvidence: evidenceFields(t, "done_"),
 		Checklist: b.checklist(t), NotDoneEvidence: evidenceFields(t, "not_done_"), Then: views.Then(t.val("then")), NotDoneReason: t.val("not_done_reason"),
 		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: b.key(gen),
 		References: t.val("duplicate_references"), DuplicateEvidence: evidenceFields(t, "duplicate_"),
 		HoldUntil: t.val("hold_until"), HoldReason: t.val("hold_reason"),
+		Focus: b.settling, NextStage: b.nextStage(), SecondPerson: b.n.selector(b.p.Flow2.Reexecution.Approvers), SendAgain: b.sendAgain(),
 	}
+}
+
+// nextStage is the title of the stage that waits for this one.
+func (b panelOf) nextStage() string {
+	if next := b.p.StageNo + 1; next < len(b.p.Flow2.Stages) && !b.p.Adopted {
+		return b.p.Flow2.Stages[next].Title.In(b.lang)
+	}
+	return ""
+}
+
+// sendAgain says why nobody can simply send again, and what it takes.
+func (b panelOf) sendAgain() *views.SendAgain {
+	a := &views.SendAgain{Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType, Who: b.n.selector(b.p.Flow2.Reexecution.Approvers)}
+	if quiet := settleUntil(b.p); quiet.After(b.p.Now) {
+		a.NotBefore = quiet
+	}
+	pr := protectionView(b.p)
+	switch {
+	case b.p.Adopted && b.p.AttemptsEver == 0:
+		a.Why = "adopted"
+	case !b.p.EverUnproven:
+		a.Why = "proven"
+	case !pr.Key:
+		a.Why = "keyless"
+	case pr.Retention == 0:
+		a.Why = "unpublished"
+	case !pr.Proven:
+		a.Why = "unproven"
+	case pr.Expired:
+		a.Why, a.At = "expired", pr.Until
+	default:
+		a.Why = "used_up"
+	}
+	return a
 }
 
 // key is the idempotency key that a further request would carry; "" = the action sends
@@ -80,6 +115,7 @@ func (b panelOf) checklist(t typed) []views.CheckItem {
 				c.Answer = "yes"
 			}
 		}
+		c.Attachments = ofAnswer(b.p, b.n, item)
 		if t.fields != nil {
 			c.Answer, c.Comment = t.val("check_"+string(item)), t.val("note_"+string(item))
 		}
@@ -149,7 +185,9 @@ func (b panelOf) reexecution() *views.ReexecutionForm {
 	}
 	for _, e := range b.p.Evidence {
 		if e.Kind == "statement" {
-			f.Evidence = append(f.Evidence, evidenceLine(b.n, e))
+			line := evidenceLine(b.n, e)
+			line.Attachments = ofEvidence(b.p, b.n, e.ID)
+			f.Evidence = append(f.Evidence, line)
 		}
 	}
 	for _, a := range b.p.Approvals {

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -23,6 +25,8 @@ type typed struct {
 	form   string
 	fields url.Values
 	errors map[string]views.Say
+	files  map[string][]store.Attachment // by field, as they were taken
+	lost   int                           // how many files came: they cannot be put into the form again
 }
 
 // of gives what was typed into one form of the page: nothing for the others.
@@ -56,6 +60,11 @@ func sent(c echo.Context) (typed, error) {
 	if err != nil {
 		return typed{}, err
 	}
+	return typedBy(c, fields)
+}
+
+// typedBy names the form and looks at its key.
+func typedBy(c echo.Context, fields url.Values) (typed, error) {
 	if len(fields.Get("form_id")) > formKeyLimit {
 		return typed{}, echo.NewHTTPError(http.StatusUnprocessableEntity)
 	}
@@ -66,14 +75,25 @@ func sent(c echo.Context) (typed, error) {
 // about reads the operation and the form of a POST about it, before its handler. A text
 // that is too long comes back with its page.
 func (s *site) about(handle func(echo.Context, *operationAt, typed) error) echo.HandlerFunc {
+	return s.aboutBy(sent, handle)
+}
+
+func (s *site) aboutBy(read func(echo.Context) (typed, error), handle func(echo.Context, *operationAt, typed) error) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		p, err := s.find(c)
 		if err != nil {
 			return err
 		}
-		t, err := sent(c)
+		t, err := read(c)
 		if err != nil {
 			return err
+		}
+		if t.ofAnother(web.VisitOf(c).User.ID) {
+			return web.ErrFormOfAnother
+		}
+		if t.old(web.VisitOf(c).Now) {
+			t.wrong("", views.Sentence("settling.form_old"))
+			return s.showAgain(c, p, t)
 		}
 		if t.tooLong() {
 			return s.showAgain(c, p, t)
@@ -139,10 +159,39 @@ func (t *typed) tooLong() bool {
 	return len(t.errors) > 0
 }
 
+// formLife is how long a form may stay open. One that is older comes back with what was
+// typed, to be looked at once more.
+const formLife = 24 * time.Hour
+
+// old reports that the form was shown too long ago. A key that says no time is not ours.
+func (t typed) old(now time.Time) bool {
+	at := t.shownAt()
+	return !at.IsZero() && strings.Contains(t.val("form_id"), ".") && now.Sub(at) > formLife
+}
+
+// mark is a short mark of a person in the key of a form that was shown to them.
+func mark(id operation.UserID) string {
+	sum := sha256.Sum256([]byte("form of " + id))
+	return hex.EncodeToString(sum[:5])
+}
+
+// ofAnother reports that the form was shown to somebody else: they signed out, and it
+// was sent from a page that had stayed open.
+func (t typed) ofAnother(id operation.UserID) bool {
+	parts := strings.Split(t.val("form_id"), ".")
+	return len(parts) == 3 && parts[2] != mark(id)
+}
+
+// shownTo marks a form for the person to whom it is shown.
+func shownTo(f views.Form, id operation.UserID) views.Form {
+	f.FormID += "." + mark(id)
+	return f
+}
+
 // newForm gives a form's hidden fields. Its key begins with the time at which it is
 // shown: pages can say what happened since. It grants nothing.
 func newForm(t typed, action string) views.Form {
-	return views.Form{Action: action, FormID: strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + store.NewFormID(), Errors: t.errors}
+	return views.Form{Action: action, FormID: strconv.FormatInt(time.Now().UnixMilli(), 36) + "." + store.NewFormID(), Errors: t.errors, FilesLost: t.lost}
 }
 
 // shownAt is when the form was shown; zero when its key does not say.
@@ -161,7 +210,7 @@ func kept(c echo.Context) (typed, bool) {
 	if k == nil {
 		return typed{}, false
 	}
-	return typed{form: k.Form, fields: k.Fields}, true
+	return typed{form: k.Form, fields: k.Fields, lost: k.Files}, true
 }
 
 // done says what was carried out and leads on: after a POST always by a redirect.

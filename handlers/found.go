@@ -2,14 +2,17 @@ package handlers
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
 )
 
-// foundColumn is what the destination says, and people's evidence.
-func foundColumn(p *store.OperationPage, n names, lang string) views.Found {
+// foundColumn is what the destination says, and people's evidence. Of many lookups the
+// first and the newest are shown.
+func (b panelOf) foundColumn(want shown) views.Found {
+	p, n := b.p, b.n
 	f := views.Found{LookupLag: p.Facts.Protection.LookupLag, Protection: protectionView(p)}
 	f.NoLookup = p.Action == nil || !p.Action.HasLookup()
 	f.AcceptedOnly = p.Delivery == string(views.DeliveryAccepted)
@@ -29,11 +32,16 @@ func foundColumn(p *store.OperationPage, n names, lang string) views.Found {
 			f.References = append(f.References, candidates(p, e)...)
 			continue
 		}
-		f.Evidence = append(f.Evidence, evidenceLine(n, e))
+		line := evidenceLine(n, e)
+		line.Attachments = ofEvidence(p, n, e.ID)
+		f.Evidence = append(f.Evidence, line)
 	}
+	from, to := views.Middle(len(f.Lookups), want.all == "lookups")
+	f.Gap = views.Gap{After: from, Left: to - from, URL: pathOperation(p.ID) + "?all=lookups#q3"}
+	f.Lookups = slices.Delete(f.Lookups, from, to)
 	for _, l := range p.Links {
 		if u := safeURL(l.URL); u != "" {
-			f.LookYourself = append(f.LookYourself, views.Link{Label: l.Text.In(lang), URL: u})
+			f.LookYourself = append(f.LookYourself, views.Link{Label: l.Text.In(b.lang), URL: u})
 		}
 	}
 	return f

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,15 +33,14 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 	if err != nil {
 		return err
 	}
-	since := 0
-	if c.QueryParam("view") == string(views.ViewChanges) {
-		if since, err = strconv.Atoi(c.QueryParam("since")); err != nil || since < 1 {
-			since = max(p.VersionNo-1, 1)
-		}
-	}
+	b.settling = c.QueryParam(queryNext) != ""
+	want := shownOf(c)
 	m := views.OperationModel{
-		Head: b.head(), Stages: stageStrip(p, b.lang), Approved: b.approvedColumn(since),
-		Tried: triedColumn(p, b.n), Found: foundColumn(p, b.n, b.lang), Panel: b.panel(), History: historyOf(p.History, b.n, p.ChainOK),
+		Head: b.head(), Stages: stageStrip(p, b.lang), Approved: b.approvedColumn(want),
+		Tried: b.triedColumn(want), Found: b.foundColumn(want), Panel: b.panel(), History: newestOf(p, b.n, b.lang, want),
+	}
+	if m.Panel.Next, err = s.nextUnknown(c, p); err != nil {
+		return err
 	}
 	m.Frame = web.Frame(c, views.SectionOperations)
 	return web.RenderStatus(c, status, views.OperationPage(m))
@@ -51,8 +49,16 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 // builder gathers what every part of the page needs.
 func (s *site) builder(c echo.Context, p *store.OperationPage, t typed) (panelOf, error) {
 	who, err := s.viewer(c, p.Flow)
+	if err != nil {
+		return panelOf{}, err
+	}
 	v := web.VisitOf(c)
-	return panelOf{p: p, n: names{p.People, who}, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t}, err
+	n := names{p.People, who}
+	if err := s.nameFlow(c, n, p.Flow2); err != nil {
+		return panelOf{}, err
+	}
+	p.Gate = inWords(p.Gate, p.Flow2, v.Printer().Lang, n.people)
+	return panelOf{p: p, n: n, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t}, nil
 }
 
 // showStale writes the page that refuses a decision on something that has changed: what
@@ -131,7 +137,7 @@ func (s *site) answer(c echo.Context, p *store.OperationPage, t typed, err error
 	if isStale(r) {
 		return s.showStale(c, http.StatusConflict, now, t)
 	}
-	t.wrong(fieldOf(t, r.Code), views.Refused(r))
+	t.wrong(fieldOf(t, r.Code), refused(r, now.Flow2, lang(c), now.People))
 	return s.showOperation(c, status, now, t)
 }
 

@@ -21,6 +21,8 @@ type panelOf struct {
 	// keep is what was typed into a form that is not offered any more: it can still
 	// be added as a note.
 	keep string
+	// settling says that the viewer comes from the operation that they settled before.
+	settling bool
 }
 
 func (b panelOf) panel() views.Panel {
@@ -35,7 +37,7 @@ func (b panelOf) panel() views.Panel {
 // form gives one form's hidden fields and what was typed into it.
 func (b panelOf) form(name string) (views.Form, typed) {
 	t := b.typed.of(name)
-	f := newForm(t, pathOperation(b.p.ID)+"/"+name)
+	f := shownTo(newForm(t, pathOperation(b.p.ID)+"/"+name), b.n.viewer.ID)
 	f.Revision = b.p.Revision
 	if cur := b.p.Current(); cur != nil {
 		f.Version, f.Hash = cur.ID, cur.HashHex()
@@ -120,9 +122,7 @@ func (b panelOf) decide() *views.DecideForm {
 			f.Given++
 		}
 	}
-	if content := b.p.Current().Content(); isMail(content) {
-		f.Recipients = len(addresses(content["to"])) + len(addresses(content["cc"]))
-	}
+	f.Recipients = recipients(b.p)
 	if next := b.p.StageNo + 1; next < len(b.p.Flow2.Stages) && !b.p.Adopted {
 		f.NextStage = b.p.Flow2.Stages[next].Title.In(b.lang)
 	}
@@ -288,7 +288,7 @@ func (b panelOf) evidence() *views.EvidenceForm {
 }
 
 func evidenceFields(t typed, prefix string) views.EvidenceFields {
-	return views.EvidenceFields{Evidence: t.val(prefix + "evidence"), Link: t.val(prefix + "link")}
+	return views.EvidenceFields{How: views.How(t.val(prefix + "how")), Evidence: t.val(prefix + "evidence"), Link: t.val(prefix + "link")}
 }
 
 // remedy closes the open work on a closed operation.

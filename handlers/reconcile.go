@@ -23,7 +23,11 @@ type operationAt struct {
 
 // reconcile takes the reviewer's answer to "does this effect exist?".
 func (s *site) reconcile(c echo.Context, at *operationAt, t typed) error {
-	switch views.Finding(t.val("finding")) {
+	finding := views.Finding(t.val("finding"))
+	t.fieldsUsed(func(name string) bool {
+		return name == string(finding)+"_files" || finding == views.FindingNotDone && strings.HasPrefix(name, "files_")
+	})
+	switch finding {
 	case views.FindingDone:
 		return s.confirmDone(c, at, t)
 	case views.FindingNotDone:
@@ -39,16 +43,26 @@ func (s *site) reconcile(c echo.Context, at *operationAt, t typed) error {
 
 func (s *site) confirmDone(c echo.Context, at *operationAt, t typed) error {
 	needs(&t, "done_reference", operation.CodeReferenceMissing)
-	needs(&t, "done_evidence", operation.CodeEvidenceMissing)
-	ref := store.Reference{ID: t.text("done_reference"), URL: t.text("done_reference_url")}
-	if ref.URL == "" {
-		ref.URL = t.text("done_link")
-	}
-	if !checkLinks(&t, "done_reference_url", "done_link") || len(t.errors) > 0 {
+	sh := stated(c, at, &t, "done_", true)
+	ref := store.Reference{ID: t.text("done_reference"), URL: t.text("done_link")}
+	if !checkLinks(&t, "done_link") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
-	err := s.Store.ConfirmDone(at.ctx, at.actor, t.shown(at.p.ID, "done_evidence"), ref)
-	return s.answer(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)
+	err := s.Store.ConfirmDone(at.ctx, at.actor, sh, ref)
+	return s.settled(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)
+}
+
+// stated reads a person's statement: a ready answer, their own words, or both, and its
+// files. One of the two is needed.
+func stated(c echo.Context, at *operationAt, t *typed, prefix string, there bool) store.Shown {
+	v := web.VisitOf(c)
+	sh := t.shown(at.p.ID, prefix+"evidence")
+	ready := views.HowText(v.Printer(), views.How(t.val(prefix+"how")), there, at.p.Profile.Title.In(v.Printer().Lang))
+	if sh.Reason = strings.TrimSpace(ready + "\n" + sh.Reason); sh.Reason == "" {
+		t.wrong(prefix+"evidence", views.Refused(operation.Refuse(operation.CodeEvidenceMissing)))
+	}
+	sh.Files = t.attached(prefix + "files")
+	return sh
 }
 
 func (s *site) confirmNotDone(c echo.Context, at *operationAt, t typed) error {
@@ -61,12 +75,12 @@ func (s *site) confirmNotDone(c echo.Context, at *operationAt, t typed) error {
 	}
 	if tooEarly(at.p) == nil { // otherwise the form offers no checklist
 		markUnanswered(at, &t)
-		needs(&t, "not_done_evidence", operation.CodeEvidenceMissing)
+		stated(c, at, &t, "not_done_", false)
 	}
 	if !checkLinks(&t, "not_done_link") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
-	sh := t.shown(at.p.ID, "not_done_evidence")
+	sh := stated(c, at, &t, "not_done_", false)
 	if why := t.text("not_done_reason"); why != "" && sh.Reason != "" {
 		sh.Reason += "\n\n" + why
 	}
@@ -78,7 +92,7 @@ func (s *site) confirmNotDone(c echo.Context, at *operationAt, t typed) error {
 		key = views.FlashReexecutionRequested
 	}
 	err := s.Store.ConfirmNotDone(at.ctx, at.actor, sh, answers(at.p, t), then == views.ThenReexecute)
-	return s.answer(c, at.p, t, err, key)
+	return s.settled(c, at.p, t, err, key)
 }
 
 func (s *site) recordDuplicate(c echo.Context, at *operationAt, t typed) error {
@@ -86,7 +100,7 @@ func (s *site) recordDuplicate(c echo.Context, at *operationAt, t typed) error {
 		t.wrong("duplicate_confirm", views.Sentence(views.ErrorConfirm))
 	}
 	needs(&t, "duplicate_references", operation.CodeReferenceMissing)
-	needs(&t, "duplicate_evidence", operation.CodeEvidenceMissing)
+	sh := stated(c, at, &t, "duplicate_", true)
 	if !checkLinks(&t, "duplicate_link") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
@@ -96,8 +110,8 @@ func (s *site) recordDuplicate(c echo.Context, at *operationAt, t typed) error {
 			refs = append(refs, store.Reference{ID: id, URL: t.text("duplicate_link")})
 		}
 	}
-	err := s.Store.RecordDuplicate(at.ctx, at.actor, t.shown(at.p.ID, "duplicate_evidence"), refs)
-	return s.answer(c, at.p, t, err, views.FlashDuplicateRecorded)
+	err := s.Store.RecordDuplicate(at.ctx, at.actor, sh, refs)
+	return s.settled(c, at.p, t, err, views.FlashDuplicateRecorded)
 }
 
 func (s *site) hold(c echo.Context, at *operationAt, t typed) error {
@@ -111,7 +125,7 @@ func (s *site) hold(c echo.Context, at *operationAt, t typed) error {
 		return s.showAgain(c, at.p, t)
 	}
 	err = s.Store.Hold(at.ctx, at.actor, t.shown(at.p.ID, "hold_reason"), until)
-	return s.answer(c, at.p, t, err, views.FlashHeld, "Until", p.Short(until))
+	return s.settled(c, at.p, t, err, views.FlashHeld, "Until", p.Short(until))
 }
 
 // needs marks a field that is empty with what the record would refuse.
@@ -149,7 +163,9 @@ func (s *site) recheck(c echo.Context, at *operationAt, t typed) error {
 	if markUnanswered(at, &t); len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
-	err := s.Store.AnswerChecklist(at.ctx, at.actor, t.shown(at.p.ID, "reason"), answers(at.p, t))
+	sh := t.shown(at.p.ID, "reason")
+	sh.Files = t.attached("")
+	err := s.Store.AnswerChecklist(at.ctx, at.actor, sh, answers(at.p, t))
 	return s.answer(c, at.p, t, err, views.FlashEvidenceAdded)
 }
 
@@ -183,10 +199,11 @@ func (s *site) grant(c echo.Context, at *operationAt, t typed) error {
 
 // dispute brings a closed operation back to review.
 func (s *site) dispute(c echo.Context, at *operationAt, t typed) error {
-	if !checkLinks(&t, "link") {
+	if !checkLinks(&t, "link") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
 	sh := t.shown(at.p.ID, "evidence")
+	sh.Files = t.attached("files")
 	if ref := t.text("reference"); ref != "" && sh.Reason != "" {
 		sh.Reason += "\n" + ref
 	}
@@ -197,10 +214,11 @@ func (s *site) dispute(c echo.Context, at *operationAt, t typed) error {
 // evidence adds a person's evidence. With a target reference, of an operation in doubt,
 // it is the statement that the effect exists.
 func (s *site) evidence(c echo.Context, at *operationAt, t typed) error {
-	if !checkLinks(&t, "link", "reference_url") {
+	if !checkLinks(&t, "link", "reference_url") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
 	sh, ref := t.shown(at.p.ID, "evidence"), store.Reference{ID: t.text("reference"), URL: t.text("reference_url")}
+	sh.Files = t.attached("files")
 	if ref.ID != "" && (at.p.State == operation.Review || at.p.State == operation.Unknown) {
 		err := s.Store.ConfirmDone(at.ctx, at.actor, sh, ref)
 		return s.answer(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +20,7 @@ import (
 var (
 	anyone   = permission{name: "anyone", open: true}
 	signedIn = permission{name: "signed in", roles: operation.Roles}
+	members  = permission{name: "whoever has an account", roles: operation.Roles, anyRole: true}
 	writers  = permission{name: "writers", roles: []operation.Role{operation.RoleAuthor, operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin}}
 	deciders = permission{name: "deciders", roles: []operation.Role{operation.RoleApprover, operation.RoleOpsOwner, operation.RoleAdmin, operation.RoleAuthor}}
 	owners   = permission{name: "ops owners", roles: []operation.Role{operation.RoleOpsOwner, operation.RoleApprover, operation.RoleAdmin}}
@@ -29,7 +31,7 @@ var (
 
 // routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	return slices.Concat(s.doorRoutes(), s.readingRoutes(), s.operationRoutes(), s.setupRoutes(), s.liveRoutes())
+	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.operationRoutes(), s.contentRoutes(), s.setupRoutes(), s.liveRoutes())
 }
 
 // A POST names the page that shows its form: that page comes back when the form is
@@ -40,7 +42,7 @@ const (
 	post = http.MethodPost
 )
 
-// doorRoutes are the sign-in and what a person sets for themselves.
+// doorRoutes are the sign-in.
 func (s *site) doorRoutes() []route {
 	return []route{
 		{get, "/", anyone, "", s.home},
@@ -49,9 +51,6 @@ func (s *site) doorRoutes() []route {
 		{get, pathSetPassword, anyone, "", s.setPasswordPage},
 		{post, pathSetPassword, anyone, "", s.setPassword},
 		{post, views.PathSignOut, anyone, "", s.signOut},
-		{get, views.PathAccount, signedIn, "", s.account},
-		{post, views.PathAccount + "/settings", signedIn, views.PathAccount, s.saveSettings},
-		{post, views.PathAccount + "/password", signedIn, views.PathAccount, s.changePassword},
 	}
 }
 
@@ -73,7 +72,6 @@ func (s *site) operationRoutes() []route {
 	const op = "/operations/:id"
 	return []route{
 		{get, op, signedIn, "", s.operation},
-		{get, op + "/versions/:version/preview", signedIn, "", s.preview},
 		{get, op + "/edit", writers, "", s.editPage},
 		{post, op + "/edit", writers, op + "/edit", s.about(s.edit)},
 		{get, op + "/replace", writers, "", s.replacePage},
@@ -83,7 +81,7 @@ func (s *site) operationRoutes() []route {
 		{post, op + "/decide", deciders, op, s.about(s.decide)},
 		{post, op + "/withdraw", deciders, op, s.about(s.withdraw)},
 		{post, op + "/reconcile", owners, op, s.about(s.reconcile)},
-		{post, op + "/reexecution", owners, op, s.about(s.decideReexecution)},
+		{post, op + "/reexecution", owners.again(), op, s.about(s.decideReexecution)},
 		{post, op + "/withdraw-request", owners, op, s.about(s.withdrawRequest)},
 		{post, op + "/recheck", owners, op, s.about(s.recheck)},
 		{post, op + "/grant", owners, op, s.about(s.grant)},
@@ -113,8 +111,6 @@ func (s *site) setupRoutes() []route {
 		{get, views.PathInstallation, signedIn, "", s.installation},
 		{post, views.PathInstallation + "/pause", admins, views.PathInstallation, s.pauseAll},
 		{post, views.PathInstallation + "/resume", admins, views.PathInstallation, s.resumeAll},
-		{get, views.PathPeople, readers, "", s.people},
-		{get, views.PathPeople + "/:id", readers, "", s.person},
 	}
 }
 
@@ -132,6 +128,17 @@ type permission struct {
 	name  string
 	open  bool
 	roles []operation.Role
+	// fresh asks for a proof of the person that is not old: store.Store.ConfirmAfter.
+	fresh bool
+	// anyRole lets pass also whoever holds no role: it is about themselves.
+	anyRole bool
+}
+
+// again is the permission for whoever has proved lately who they are.
+func (p permission) again() permission {
+	p.name += ", proven lately"
+	p.fresh = true
+	return p
 }
 
 // guarded puts the permission before the handler. Whoever is not signed in is asked to
@@ -146,10 +153,16 @@ func (r route) guarded() echo.HandlerFunc {
 		case r.may.open:
 		case v.User == nil:
 			return web.AskSignIn(c, fill(r.page, c), r.form())
-		case !v.Has(r.may.roles...):
+		case !r.may.anyRole && !v.Has(r.may.roles...):
 			return operation.Refuse(operation.CodeNotEntitled, "role", string(r.may.roles[0])).By(operation.Responsible{Role: r.may.roles[0]})
+		case r.may.fresh && !web.Proven(c):
+			return web.AskConfirm(c, fill(r.page, c), r.form())
 		}
-		return r.handle(c)
+		err := r.handle(c)
+		if errors.Is(err, store.ErrConfirm) { // the proof became too old on the way
+			return web.AskConfirm(c, fill(r.page, c), r.form())
+		}
+		return err
 	}
 }
 

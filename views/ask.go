@@ -37,7 +37,7 @@ func askText(p *text.Printer, m OperationModel) string {
 	case m.Panel.Decide != nil:
 		return p.T("panel.ask.approve", "Number", m.Panel.Decide.Number)
 	case m.Panel.Reconcile != nil:
-		return p.T("panel.ask.reconcile", "Destination", m.Panel.Reconcile.Destination)
+		return ExistsText(p, m.Panel.Reconcile.Effect, m.Panel.Reconcile.Destination)
 	case m.Panel.Reexecution != nil:
 		return p.T("panel.ask.reexecution", "Destination", m.Panel.Reexecution.Destination)
 	case m.Panel.Recheck != nil:

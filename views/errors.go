@@ -7,6 +7,7 @@ import "net/http"
 type ErrorModel struct {
 	Frame
 	Status    int
+	Kind      string // ErrorForeign or ErrorOfAnother: a form that is refused for where it comes from
 	RequestID string // named in the log; people quote it
 	Refusal   Say    // the reason in words, where there is one
 	// Saved is a catalogue key: ErrorNothingSaved (the default), ErrorNothingDecided
@@ -22,8 +23,17 @@ const (
 	ErrorOutcomeUnknown = "error.saved.unknown"
 )
 
+// Forms that are refused for where they come from.
+const (
+	ErrorForeign   = "cross" // from another site
+	ErrorOfAnother = "other" // shown to another person
+)
+
 // errorKey gives the part of the catalogue for a status.
 func (m ErrorModel) errorKey() string {
+	if m.Kind != "" {
+		return "error." + m.Kind
+	}
 	switch m.Status {
 	case http.StatusForbidden:
 		return "error.403"

@@ -18,6 +18,9 @@ type Form struct {
 	Return string
 	// Errors holds what is wrong, by field name; "" is the form as a whole.
 	Errors map[string]Say
+	// FilesLost is how many files came with a form that came back: they must be chosen
+	// again.
+	FilesLost int
 	// Barred says why this may not be done; the form is not shown then.
 	Barred *operation.Refusal
 }
@@ -42,11 +45,12 @@ type Option struct {
 	Selected bool
 }
 
-// EvidenceFields are the fields by which a person gives evidence: text and a link.
-// Field names: evidence, link.
+// EvidenceFields are the fields by which a person gives evidence: text, a link and
+// files. Field names: evidence, link, files and, in a case, how.
 type EvidenceFields struct {
 	Evidence string
 	Link     string
+	How      How
 }
 
 // place says where on the page a field of a form stands, and what it is called there.

@@ -11,7 +11,8 @@ import (
 // Found is the third column: what the destination says, and people's evidence.
 type Found struct {
 	References []Reference
-	Lookups    []LookupLine // oldest first
+	Lookups    []LookupLine // oldest first; of many the first and the newest
+	Gap        Gap          // of Lookups
 	NextLookup time.Time    // zero = none planned
 	// LookupLag is the documented lag; NoLookup says that the destination offers
 	// no lookup at all.
@@ -87,12 +88,26 @@ type EvidenceLine struct {
 	Link      string
 	Hash      string // hex, of what was stored
 	Erased    bool
+
+	Attachments []AttachmentView
 }
 
 // referenceState gives the hue and shape of a reference: confirmed, or in question.
 func referenceState(r Reference) string {
 	if r.Candidate {
 		return string(operation.Review)
+	}
+	return string(operation.Confirmed)
+}
+
+// referenceIcon gives its shape: a candidate, one that the destination named, or one that
+// a person named.
+func referenceIcon(r Reference) string {
+	switch {
+	case r.Candidate:
+		return string(operation.Review)
+	case r.By.Kind == WhoPerson:
+		return "person"
 	}
 	return string(operation.Confirmed)
 }

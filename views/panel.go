@@ -13,6 +13,9 @@ type Panel struct {
 	// Yours says that the next decision is the viewer's.
 	Yours bool
 
+	// Next leads on to the next unknown outcome, right after one was settled.
+	Next *NextUnknown
+
 	Decide      *DecideForm
 	Reconcile   *ReconcileForm
 	Reexecution *ReexecutionForm
@@ -52,7 +55,8 @@ type BarredAction struct {
 }
 
 // DecideForm is the approvers' decision on a version.
-// Fields: decision (approve | request_changes | reject), comment.
+// Fields: decision (approve | request_changes | reject), reason_<decision> (the code of a
+// preset reason), comment, for (on whose behalf).
 type DecideForm struct {
 	Form
 	Decision operation.Decision
@@ -64,9 +68,16 @@ type DecideForm struct {
 	Destination string
 	// NextStage is the title of the stage that waits for this one; "" = none.
 	NextStage string
-	// Late says that the approvers' entitlement ended or the approval expired, so
+	// Expired says that the approvers' entitlement ended or the approval expired, so
 	// that this version is to be approved once more: "Expired, not sent".
 	Expired bool
+	// Presets are the preset reasons of each decision.
+	Presets map[operation.Decision][]Preset
+	// As are the capacities in which the viewer may decide: "" = for themselves, else the
+	// ID of whom they act for, with the name as label.
+	As []Option
+	// Apart are the people who cannot approve because they had a part in the content.
+	Apart []Who
 }
 
 // Finding is the reviewer's answer.
@@ -91,9 +102,9 @@ const (
 
 // ReconcileForm is the reviewer's answer to "does this effect exist?".
 // Fields: finding (done | not_done | duplicate | hold);
-// done: done_reference, done_reference_url, done_evidence, done_link;
+// done: done_reference, done_how (seen | log | told), done_evidence, done_files, done_link;
 // not_done: for each item check_<item> (yes | no), note_<item>, then
-// not_done_evidence, not_done_link, then (request_reexecution | close), not_done_reason,
+// not_done_how, not_done_evidence, not_done_files, not_done_link, then (request_reexecution | close), not_done_reason,
 // not_done_confirm (yes; needed to close);
 // duplicate: duplicate_references (one a line), duplicate_evidence, duplicate_link,
 // duplicate_confirm (yes);
@@ -104,8 +115,16 @@ type ReconcileForm struct {
 	Destination string
 	Effect      string // effect type, e.g. "task"
 
+	// Focus gives the first answer the focus: the viewer comes from the operation that
+	// they settled before.
+	Focus bool
+	// NextStage is the title of the stage that waits for this one; "" = none.
+	NextStage string
+	// SecondPerson must permit a re-execution.
+	SecondPerson Who
+	SendAgain    *SendAgain
+
 	Reference    string
-	ReferenceURL string
 	DoneEvidence EvidenceFields
 
 	Checklist       []CheckItem
@@ -137,6 +156,8 @@ type CheckItem struct {
 	Comment string
 	By      Who
 	At      time.Time
+
+	Attachments []AttachmentView
 }
 
 // ReexecutionForm is the second person's decision.

@@ -21,7 +21,7 @@ func reexecutionPlaces(p *text.Printer) []place {
 
 func reconcilePlaces(p *text.Printer, f ReconcileForm) []place {
 	list := []place{{"finding", "finding-done", p.T("panel.decision")},
-		{"done_reference", "done-reference", p.T("form.reference")}, {"done_reference_url", "done-reference-url", p.T("form.reference_url")}}
+		{"done_reference", "done-reference", p.T("form.reference")}}
 	list = append(list, evidencePlaces(p, "done_", "done")...)
 	list = append(list, checklistPlaces(p, f.Checklist)...)
 	list = append(list, evidencePlaces(p, "not_done_", "not-done")...)
@@ -34,14 +34,16 @@ func reconcilePlaces(p *text.Printer, f ReconcileForm) []place {
 }
 
 func evidencePlaces(p *text.Printer, prefix, id string) []place {
-	return []place{{prefix + "evidence", id + "-evidence", p.T("form.evidence")}, {prefix + "link", id + "-link", p.T("form.link")}}
+	return []place{{prefix + "evidence", id + "-evidence", p.T("form.evidence")}, {prefix + "files", id + "-files", p.T("attachment.files")},
+		{prefix + "link", id + "-link", p.T("form.link")}}
 }
 
 func checklistPlaces(p *text.Printer, items []CheckItem) []place {
 	var list []place
 	for i, c := range items {
 		list = append(list, place{"check_" + string(c.Item), checkID(c.Item) + "-yes", p.Number(i+1) + ". " + checkText(p, c)},
-			place{"note_" + string(c.Item), checkID(c.Item) + "-note", p.T("check.note", "Number", i+1)})
+			place{"note_" + string(c.Item), checkID(c.Item) + "-note", p.T("check.note", "Number", i+1)},
+			place{"files_" + string(c.Item), checkID(c.Item) + "-files", p.T("attachment.files_answer", "Number", i+1)})
 	}
 	return list
 }
@@ -75,4 +77,18 @@ func editPlaces(p *text.Printer, f EditForm) []place {
 	}
 	return append(list, place{"reason", "reason", p.T("form.reason")}, place{"confirm", "confirm", p.T("form.confirmation")},
 		place{"note", "note", p.T("edit.note")})
+}
+
+func invitePlaces(p *text.Printer) []place {
+	return []place{{"email", "email", p.T("field.email")}, {"name", "name", p.T("people.name")}, {"roles", "grants", p.T("people.roles")},
+		{"reason", "reason", p.T("form.reason")}}
+}
+
+func rolesPlaces(p *text.Printer) []place {
+	return []place{{"roles", "grants", p.T("people.roles")}, {"reason", "roles-reason", p.T("form.reason")}}
+}
+
+func tokenPlaces(p *text.Printer) []place {
+	return []place{{"name", "name", p.T("token.name")}, {"scopes", "scopes", p.T("token.scopes")}, {"flows", "flows", p.T("token.only_flows")},
+		{"destinations", "destinations", p.T("token.only_destinations")}, {"life", "life", p.T("token.life")}}
 }

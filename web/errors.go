@@ -15,6 +15,12 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// ErrFormOfAnother is a form that was shown to somebody else, who signed out since.
+var ErrFormOfAnother = errors.New("the form was shown to another person")
+
+// errForeign is a form that did not come from a page of ours.
+var errForeign = errors.New("the form came from another site")
+
 // RefusalStatus gives the HTTP status of a refusal: 403 for who asks, 422 for what is
 // missing in the form, 409 for what stands in the way now.
 func RefusalStatus(code operation.Code) int {
@@ -49,6 +55,10 @@ func pageFor(err error) (m views.ErrorModel, internal bool) {
 		return views.ErrorModel{Status: http.StatusTooManyRequests}, false
 	case errors.As(err, &invalid):
 		return views.ErrorModel{Status: http.StatusUnprocessableEntity}, false
+	case errors.Is(err, ErrFormOfAnother):
+		return views.ErrorModel{Status: http.StatusForbidden, Kind: views.ErrorOfAnother}, false
+	case errors.Is(err, errForeign):
+		return views.ErrorModel{Status: http.StatusForbidden, Kind: views.ErrorForeign}, false
 	case errors.Is(err, ErrSessionGone):
 		return views.ErrorModel{Status: http.StatusForbidden}, false
 	case errors.As(err, &he):

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,25 +13,77 @@ import (
 
 // PostForm reads the form in the body of a POST. Nothing of it comes from the address: a
 // link cannot decide and cannot fill a form in. A body that cannot be read is refused
-// with 400, one that holds what no record can hold with 422.
+// with 400, one that is too large with 413, one that holds what no record can hold with
+// 422. Files are not taken; see PostFiles.
 func PostForm(c echo.Context) (url.Values, error) {
+	if isMultipart(c.Request()) {
+		fields, _, err := readParts(c.Request(), bodyLimit)
+		return fields, err
+	}
 	if _, err := c.FormParams(); err != nil {
-		var he *echo.HTTPError // the body is larger than is taken
-		if errors.As(err, &he) {
-			return nil, he
-		}
-		return nil, echo.NewHTTPError(http.StatusBadRequest).SetInternal(err)
+		return nil, badBody(err)
 	}
 	fields := c.Request().PostForm
+	return fields, unfit(fields)
+}
+
+// badBody says what is wrong with a body that could not be read.
+func badBody(err error) error {
+	var he *echo.HTTPError
+	if errors.As(err, &he) {
+		return he
+	}
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return echo.NewHTTPError(http.StatusRequestEntityTooLarge).SetInternal(err)
+	}
+	return echo.NewHTTPError(http.StatusBadRequest).SetInternal(err)
+}
+
+// unfit refuses what no record can hold.
+func unfit(fields url.Values) error {
 	for name, list := range fields {
 		for _, v := range append([]string{name}, list...) {
 			if !IsText(v) {
-				return nil, echo.NewHTTPError(http.StatusUnprocessableEntity)
+				return echo.NewHTTPError(http.StatusUnprocessableEntity)
 			}
 		}
 	}
-	return fields, nil
+	return nil
 }
 
 // IsText reports whether s is UTF-8 without the zero byte, as the database holds it.
 func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+const (
+	// bodyLimit bounds what a page's form may send, in bytes.
+	bodyLimit = 2 << 20
+	// drainLimit is how much of a refused body is still read: a browser shows the
+	// answer only when it could send its question.
+	drainLimit   = 64 << 20
+	wholeBodyKey = "holdpoint/body"
+)
+
+// limitBody bounds the bodies of all pages. A form that brings files has a bound of its
+// own, which PostFiles sets.
+func limitBody(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		whole := r.Body
+		if r.Body == nil || r.Body == http.NoBody {
+			return next(c)
+		}
+		c.Set(wholeBodyKey, whole)
+		r.Body = http.MaxBytesReader(keepOpen{c.Response()}, whole, bodyLimit)
+		err := next(c)
+		var he *echo.HTTPError
+		if errors.As(err, &he) && he.Code == http.StatusRequestEntityTooLarge && r.ContentLength <= drainLimit {
+			_, _ = io.CopyN(io.Discard, whole, drainLimit) // what cannot be read is not waited for
+		}
+		return err
+	}
+}
+
+// keepOpen keeps the connection open where a body is too large: its end is read by
+// limitBody, and then the answer arrives.
+type keepOpen struct{ http.ResponseWriter }

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,6 +24,7 @@ type Kept struct {
 	Page   string // path of the page that shows the form
 	Form   string // name of the form on it
 	Fields url.Values
+	Files  int // how many files it brought: they are not kept and must be chosen again
 	At     time.Time
 }
 
@@ -70,33 +72,46 @@ func keep(c echo.Context, page, form string) (bool, error) {
 	if err != nil || owner == "" {
 		return false, err
 	}
-	r := c.Request()
-	if r.ContentLength > keptLimit {
-		return false, nil
-	}
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, keptLimit)
-	fields, err := PostForm(c)
+	fields, files, err := keptFields(c)
 	if err != nil {
 		return false, nil // too long, or no form: the sign-in page comes all the same
 	}
-	k := Kept{Owner: owner, Page: page, Form: form, At: time.Now(), Fields: url.Values{}}
+	k := Kept{Owner: owner, Page: page, Form: form, At: time.Now(), Fields: url.Values{}, Files: files}
 	for name, value := range fields {
 		if !strings.Contains(name, "password") && name != "current" && name != "token" {
 			k.Fields[name] = value
 		}
 	}
 	raw, err := json.Marshal(k)
-	if err != nil || len(raw) > keptLimit || !f.keeping.allow(c.RealIP(), v.Now) {
+	if err != nil || len(raw) > keptLimit || v.User == nil && !f.keeping.allow(c.RealIP(), v.Now) {
 		return false, err
 	}
 	v.session.Values[valueKept] = string(raw)
 	return true, v.save(c)
 }
 
-// formOwner says whose form this is: the person of the session that the cookie names,
+// keptFields reads what was typed into a form, and how many files it brought.
+func keptFields(c echo.Context) (url.Values, int, error) {
+	r := c.Request()
+	if whole, ok := c.Get(wholeBodyKey).(io.ReadCloser); ok && isMultipart(r) {
+		r.Body = http.MaxBytesReader(keepOpen{c.Response()}, whole, uploadLimit)
+		return readParts(r, keptLimit)
+	}
+	if r.ContentLength > keptLimit {
+		return nil, 0, errTooMuch
+	}
+	r.Body = http.MaxBytesReader(keepOpen{c.Response()}, r.Body, keptLimit)
+	fields, err := PostForm(c)
+	return fields, 0, err
+}
+
+// formOwner says whose form this is: the person who is signed in, the person of the session that the cookie names,
 // ended or expired, or the person who was here before in the session that has not
 // signed in yet. "" = nobody's.
 func (f *frame) formOwner(c echo.Context, v *Visit) (operation.UserID, error) {
+	if v.User != nil {
+		return v.User.ID, nil
+	}
 	if v.session.ID != "" {
 		if id, _ := v.session.Values[valueWas].(string); id != "" {
 			return operation.UserID(id), nil

@@ -77,6 +77,7 @@ const (
 		"frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 	previewPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; " +
 		"frame-ancestors 'self'; base-uri 'none'"
+	attachmentPolicy = "sandbox; default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 // headers sets what every answer carries. The referrer policy is same-origin: nothing
@@ -107,6 +108,18 @@ func PreviewHeaders(c echo.Context) {
 	h.Set("Content-Security-Policy", previewPolicy)
 	h.Set("X-Frame-Options", "SAMEORIGIN")
 	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// AttachmentHeaders sets the policy of a file that a person attached: it runs, loads and
+// frames nothing, and only this browser keeps it. Its name is its hash: it never changes,
+// but whether it may be seen is asked each time.
+func AttachmentHeaders(c echo.Context, hash string) {
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", attachmentPolicy)
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Etag", `"`+hash+`"`)
 }
 
 func ipNet(p netip.Prefix) *net.IPNet {

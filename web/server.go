@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -13,7 +14,6 @@ import (
 	"holdpoint/store"
 
 	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
 )
 
 // Config is what the frame needs to know.
@@ -45,11 +45,9 @@ type frame struct {
 	guard    *http.CrossOriginProtection
 	paused   pausedCache
 	keeping  keeping
+	starting keeping // sessions of people who have not signed in
 	live     *hub
 }
-
-// bodyLimit bounds what a page's form may send.
-const bodyLimit = "2M"
 
 // New sets Echo up: request IDs, recovery, access log, secure headers, static files,
 // and errors as pages. Pages are added below Pages; the API adds its own routes.
@@ -65,6 +63,7 @@ func New(c Config) *echo.Echo {
 	}
 	f := &frame{Config: c, guard: http.NewCrossOriginProtection()}
 	f.sessions, f.live = newSessionStore(c), newHub(c)
+	f.starting.per = startedPerHour
 	if origin := originOf(c.PublicURL); origin != "" {
 		if err := f.guard.AddTrustedOrigin(origin); err != nil {
 			c.Log.Error("public address is not an origin", "err", err)
@@ -88,7 +87,7 @@ func New(c Config) *echo.Echo {
 // Pages gives the group of all pages: no cross-origin posts, bounded bodies, a session,
 // who looks, and the reader's language.
 func Pages(e *echo.Echo) *echo.Group {
-	return e.Group("", crossOrigin, middleware.BodyLimit(bodyLimit), visit)
+	return e.Group("", crossOrigin, limitBody, visit)
 }
 
 // attach makes the frame known to the other middleware.
@@ -110,7 +109,7 @@ func frameOf(c echo.Context) *frame { return c.Get(frameKey).(*frame) }
 func crossOrigin(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := frameOf(c).guard.Check(c.Request()); err != nil {
-			return echo.NewHTTPError(http.StatusForbidden).SetInternal(err)
+			return fmt.Errorf("%w: %w", errForeign, err)
 		}
 		return next(c)
 	}

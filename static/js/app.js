@@ -2,8 +2,10 @@
 import { keepTimes } from './times.js'
 import { guardText } from './guard.js'
 import { listenKeys } from './keys.js'
+import { takePasted } from './paste.js'
 
 document.documentElement.dataset.script = 'on' // hints at keys show from now on
 keepTimes()
 guardText()
 listenKeys()
+takePasted()
