@@ -2,16 +2,14 @@ package handlers
 
 import (
 	"encoding/hex"
-	"strconv"
 
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
 )
 
-// approvedColumn is what was, or is to be, approved. since is the version to compare
-// with; 0 = the content itself is shown.
-func (b panelOf) approvedColumn(since int) views.Approved {
+// approvedColumn is what was, or is to be, approved.
+func (b panelOf) approvedColumn(want shown) views.Approved {
 	p, n := b.p, b.n
 	a := views.Approved{View: views.ViewContent}
 	cur := p.Current()
@@ -26,28 +24,17 @@ func (b panelOf) approvedColumn(since int) views.Approved {
 		a.ExpiresAt = *p.ExpiresAt
 	}
 	a.Signatures = b.signatures()
-	a.Versions = versionLines(p, n)
-	if len(p.Versions) > 1 && cur.ContentText != "" {
-		compare := since
-		if versionNumber(p, compare) == nil || compare >= cur.Number {
-			compare = cur.Number - 1
-		}
-		if since > 0 {
-			a.View = views.ViewChanges
-		}
-		if old := versionNumber(p, compare); old != nil {
-			a.CompareTo, a.Changes = compare, changes(*old, *cur)
+	a.Versions, a.Same = versionLines(p, n), sameFacts(p)
+	if old, now := pickVersions(p, want.since, want.to); old != nil && now != nil {
+		if a.Compare = (&views.Comparison{From: old.Number, To: now.Number}); want.changes {
+			a.View, a.Compare = views.ViewChanges, comparison(p, *old, *now)
 		}
 		a.Views = []views.ViewLink{
-			{Kind: views.ViewContent, URL: pathOperation(p.ID), Current: a.View == views.ViewContent},
-			{Kind: views.ViewChanges, URL: compareURL(p.ID, compare), Current: a.View == views.ViewChanges},
+			{Kind: views.ViewContent, URL: pathOperation(p.ID), Current: !want.changes},
+			{Kind: views.ViewChanges, URL: compareURL(p.ID, old.Number), Current: want.changes},
 		}
 	}
 	return a
-}
-
-func compareURL(id operation.ID, number int) string {
-	return pathOperation(id) + "?view=changes&since=" + strconv.Itoa(number)
 }
 
 func versionNumber(p *store.OperationPage, number int) *store.VersionRow {
@@ -67,10 +54,6 @@ func versionByID(p *store.OperationPage, id operation.VersionID) *store.VersionR
 		}
 	}
 	return nil
-}
-
-func changes(old, now store.VersionRow) []views.FieldChange {
-	return views.ChangedFields(fieldsOf(old.Content()), fieldsOf(now.Content()))
 }
 
 func versionView(p *store.OperationPage, n names, v store.VersionRow) *views.VersionView {

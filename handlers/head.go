@@ -20,7 +20,7 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 		Adopted: p.Adopted && !p.State.Closed(), Overdue: p.Overdue(p.Now),
 		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At,
 		Destination: views.Link{Label: p.Profile.Title.In(lang), URL: pathDestination(p.Destination)}, Environment: p.Environment,
-		Why: whyAsked(p), WaitingFor: waitingFor(p, lang),
+		Why: whyAsked(p, n, lang), WaitingFor: waitingFor(p, lang),
 	}
 	run := views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}
 	if p.Remedy == store.RemedyBlocked && p.State.WithoutEffect() {
@@ -66,18 +66,18 @@ func shortID(id string) string {
 }
 
 // whyAsked says why a person is asked: what the gate says of another automatic try.
-func whyAsked(p *store.OperationPage) views.Say {
+func whyAsked(p *store.OperationPage, n names, lang string) views.Say {
 	if p.State != operation.Review {
 		return views.Say{}
 	}
 	last := lastAttempt(p)
 	switch {
 	case p.Duplicate == string(views.DuplicateSuspected):
-		return views.Refused(operation.Refuse(operation.CodeDuplicate).By(p.Next().Who))
+		return refused(operation.Refuse(operation.CodeDuplicate).By(p.Next().Who), p.Flow2, lang, n.people)
 	case p.Facts.Disputed || last == nil:
 		return views.Say{}
 	case last.Permanent:
-		return views.Refused(operation.Refuse(operation.CodePermanent).By(p.Next().Who))
+		return refused(operation.Refuse(operation.CodePermanent).By(p.Next().Who), p.Flow2, lang, n.people)
 	}
 	f := p.Facts
 	f.State = operation.Unknown
@@ -86,7 +86,7 @@ func whyAsked(p *store.OperationPage) views.Say {
 	}
 	f.RetryAt = time.Time{}
 	if _, r := operation.Permit(f, p.Now); r != nil {
-		return views.Refused(r)
+		return refused(r, p.Flow2, lang, n.people)
 	}
 	return views.Say{}
 }

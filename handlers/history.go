@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
 )
@@ -15,6 +16,41 @@ func historyOf(rows []store.HistoryRow, n names, verified bool) views.HistoryMod
 		m.Entries = append(m.Entries, historyLine(rows[i], n))
 	}
 	return m
+}
+
+// newestEntries is how many entries an operation's page shows unless all are asked for.
+const newestEntries = 100
+
+// newestOf shows the newest entries of an operation's history; all with ?all=history.
+func newestOf(p *store.OperationPage, n names, lang string, want shown) views.HistoryModel {
+	rows := p.History
+	if want.all != "history" && len(rows) > newestEntries {
+		rows = rows[len(rows)-newestEntries:]
+	}
+	m := historyOf(rows, n, p.ChainOK)
+	for i := range m.Entries {
+		inFigures(m.Entries[i].Links, p, lang)
+	}
+	if m.Total = len(p.History); m.Total > len(rows) {
+		m.Older = pathOperation(p.ID) + "?all=history#hist"
+	}
+	return m
+}
+
+// inFigures says attempts and versions by their numbers, and stages by their titles, as the
+// rest of the page does.
+func inFigures(links map[string]string, p *store.OperationPage, lang string) {
+	if v := versionByID(p, operation.VersionID(links["version"])); v != nil {
+		links["version"] = itoa(v.Number)
+	}
+	for _, a := range p.Attempts {
+		if string(a.ID) == links["attempt"] {
+			links["attempt"] = itoa(a.Number)
+		}
+	}
+	if st, ok := p.Flow2.Stage(links["stage"]); ok {
+		links["stage"] = st.Title.In(lang)
+	}
 }
 
 func historyLine(h store.HistoryRow, n names) views.HistoryLine {

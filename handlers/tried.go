@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -9,8 +10,9 @@ import (
 	"holdpoint/views"
 )
 
-// triedColumn is the ladder of attempts.
-func triedColumn(p *store.OperationPage, n names) views.Tried {
+// triedColumn is the ladder of attempts: of many, the first and the newest.
+func (b panelOf) triedColumn(want shown) views.Tried {
+	p, n := b.p, b.n
 	t := views.Tried{Used: p.AttemptsUsed, Max: p.AttemptsMax, Reexecution: p.Facts.Reexecution != nil && !p.State.Closed()}
 	if p.RetryAt != nil && !p.State.Closed() {
 		t.Next = *p.RetryAt
@@ -21,8 +23,12 @@ func triedColumn(p *store.OperationPage, n names) views.Tried {
 			t.Halt = views.Refused(p.Gate)
 		}
 	}
-	for _, a := range p.Attempts {
-		t.Attempts = append(t.Attempts, attemptView(p, n, a))
+	from, to := views.Middle(len(p.Attempts), want.all == "attempts")
+	t.Gap = views.Gap{After: from, Left: to - from, URL: pathOperation(p.ID) + "?all=attempts#q2"}
+	for i, a := range p.Attempts {
+		if i < from || i >= to {
+			t.Attempts = append(t.Attempts, attemptView(p, n, a))
+		}
 	}
 	return t
 }
@@ -32,6 +38,16 @@ func attemptView(p *store.OperationPage, n names, a store.AttemptView) views.Att
 		ID: a.ID, Number: a.Number, Kind: a.Kind, ClaimedAt: a.ClaimedAt, By: worker(n, a), DispatchedAt: timeOf(a.DispatchedAt),
 		Key: a.Key, Generation: a.KeyGeneration, SendBy: timeOf(a.SendBy), LeaseEnd: a.LeaseUntil,
 		Open: a.ID == p.OpenAttempt, EndedAt: timeOf(a.EndedAt), Proof: a.Proof(),
+	}
+	if a.ResolvedHash != nil {
+		v.Resolved = hex.EncodeToString(a.ResolvedHash)
+		if a.Resolved != nil || a.AsBefore {
+			v.BytesURL = pathAttempt(p.ID, a.ID)
+		}
+	}
+	if shown, cut := views.Bound(v.Proof.Excerpt, views.ShownText/4); cut {
+		v.AnswerCut = views.Cut{Shown: len(shown), Total: len(v.Proof.Excerpt)}
+		v.Proof.Excerpt = shown
 	}
 	if !p.Facts.Protection.Key { // the request carried none
 		v.Key, v.Generation = "", 0

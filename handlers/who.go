@@ -1,11 +1,15 @@
 package handlers
 
 import (
+	"maps"
 	"strings"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
+
+	"github.com/labstack/echo/v4"
 )
 
 // names says who somebody is on a page for one viewer.
@@ -48,9 +52,59 @@ func (n names) responsible(r operation.Responsible) views.Who {
 // selector names the people of a role, or one person by their address.
 func (n names) selector(s operation.Selector) views.Who {
 	if s.User != "" {
-		return views.PersonWho(s.User, strings.EqualFold(s.User, n.viewer.Email))
+		return views.PersonWho(n.name(strings.ToLower(s.User)), strings.EqualFold(s.User, n.viewer.Email))
 	}
 	return views.RoleWho(s.Role, n.viewer.Has(s.Role))
+}
+
+// nameFlow adds the names of the people whom a flow names by their address.
+func (s *site) nameFlow(c echo.Context, n names, f *definition.Flow) error {
+	var emails []string
+	for _, x := range flowSelectors(f) {
+		if x.User != "" {
+			emails = append(emails, x.User)
+		}
+	}
+	known, err := s.Store.NamesByEmail(c.Request().Context(), emails)
+	maps.Copy(n.people, known)
+	return err
+}
+
+// flowSelectors lists everybody whom a flow names.
+func flowSelectors(f *definition.Flow) []operation.Selector {
+	list := []operation.Selector{f.Owner, f.Author, f.Reviewer, f.Reexecution.Approvers}
+	for _, st := range f.Stages {
+		list = append(list, st.Approval.Approvers)
+	}
+	return list
+}
+
+// refused puts a refusal into the words of a flow's readers: its stages by their titles,
+// people by their names.
+func refused(r *operation.Refusal, f *definition.Flow, lang string, people map[string]string) views.Say {
+	return views.Refused(inWords(r, f, lang, people))
+}
+
+func inWords(r *operation.Refusal, f *definition.Flow, lang string, people map[string]string) *operation.Refusal {
+	if r == nil {
+		return nil
+	}
+	out := *r
+	if out.Params = maps.Clone(r.Params); out.Params == nil {
+		out.Params = map[string]string{}
+	}
+	if st, ok := f.Stage(r.Params["stage"]); ok {
+		out.Params["stage"] = st.Title.In(lang)
+	}
+	for _, param := range []string{"who", "user"} {
+		if name := people[r.Params[param]]; name != "" {
+			out.Params[param] = name
+		}
+	}
+	if name := people[string(r.Who.User)]; name != "" {
+		out.Params["name"] = name
+	}
+	return &out
 }
 
 // author names who wrote a version.

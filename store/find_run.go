@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -26,7 +27,8 @@ type RunPage struct {
 	History     []HistoryRow
 	ChainOK     bool
 	People      map[string]string
-	EarlierOpen map[operation.ID][]string // which earlier stages an operation waits for
+	EarlierOpen map[operation.ID][]string      // which earlier stages an operation waits for
+	Hashes      map[operation.VersionID][]byte // of the operations' current versions
 }
 
 // WaiverRow is the owner's "go on without it".
@@ -56,7 +58,7 @@ func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (
 	}
 	p := &RunPage{}
 	err = s.snapshot(ctx, func(t *tx) error {
-		*p = RunPage{ID: id, Waived: map[string]WaiverRow{}, People: map[string]string{}, EarlierOpen: map[operation.ID][]string{}}
+		*p = RunPage{ID: id, Waived: map[string]WaiverRow{}, People: map[string]string{}, EarlierOpen: map[operation.ID][]string{}, Hashes: map[operation.VersionID][]byte{}}
 		var row struct {
 			Flow    string    `db:"flow"`
 			Version int       `db:"flow_version"`
@@ -114,7 +116,20 @@ func (p *RunPage) readOperations(t *tx) error {
 		p.Operations = append(p.Operations, OperationSummary{rows[i]})
 		p.EarlierOpen[rows[i].ID] = earlierOpen(p.Flow, &rows[i], stages)
 	}
-	return t.names(ids, p.People)
+	return errors.Join(p.readHashes(t), t.names(ids, p.People))
+}
+
+// readHashes reads the hashes of the versions that are current.
+func (p *RunPage) readHashes(t *tx) error {
+	var rows []struct {
+		ID   operation.VersionID `db:"id"`
+		Hash []byte              `db:"hash"`
+	}
+	err := t.list(&rows, `SELECT v.id, v.hash FROM operations o JOIN content_versions v ON v.id = o.version_id WHERE o.run_id = $1 AND v.hash IS NOT NULL`, string(p.ID))
+	for _, r := range rows {
+		p.Hashes[r.ID] = r.Hash
+	}
+	return err
 }
 
 func (p *RunPage) readEvents(t *tx, v Viewer) error {

@@ -16,9 +16,11 @@ type Approved struct {
 	View VersionViewKind
 	// Views are the links to the other ways of showing it.
 	Views []ViewLink
-	// Changes holds the differences to CompareTo when View is ViewChanges.
-	Changes   []FieldChange
-	CompareTo int // number of the version compared with; 0 = none
+	// Compare is what changed between two versions; nil = there is nothing to compare
+	// with.
+	Compare *Comparison
+	// Same says of each request that left whether it is what was approved.
+	Same []SameFact
 	// Signatures are the decisions on the current version, in order.
 	Signatures []Signature
 	Required   int       // approvals needed
@@ -76,23 +78,23 @@ type Signature struct {
 	At       time.Time
 	Comment  string
 	Decision operation.Decision
+	// Preset is the code of the preset reason, PresetWords what it said when it was given.
+	Preset, PresetWords string
+	Group               string    // the group that signs here; "" = the policy has none
+	Since               time.Time // of an open place: since when it waits; zero = not said
 }
 
 // RequestView is the exact request. Text holds the holes' markers of package
 // operation; they are shown as labelled chips.
 type RequestView struct {
-	Text  string
-	Bytes int
+	Text  string // whole, or its beginning: see Cut
+	Bytes int    // of the body
+	Cut   Cut
+	URL   string // where the whole request can be had as plain text; "" = nowhere
 	// Resolved says that these are the bytes that left, holes filled.
 	Resolved   bool
 	Credential string // the credential's name, never its value
 	Account    string
-}
-
-// FieldChange is one content field whose text changed between two versions.
-type FieldChange struct {
-	Label string
-	Parts []DiffPart
 }
 
 // wide says that the first column needs most of the width: a mail or a diff that is

@@ -67,7 +67,7 @@ func families() map[string][]string {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
-		"send_again", "grant", "dispute", "evidence", "go_on", "resume_run", "adopt", "decide_held")
+		"send_again", "grant", "dispute", "evidence", "go_on", "adopt", "decide_held")
 	for _, code := range plainProofs {
 		f["proof."] = append(f["proof."], code+"_plain")
 	}

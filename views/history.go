@@ -35,6 +35,17 @@ type HistoryLine struct {
 	Links map[string]string
 }
 
+// confirmedIn says whose word confirmed the effect in an entry; "" = it confirms nothing.
+func confirmedIn(e HistoryLine) ConfirmedBy {
+	switch {
+	case e.To != operation.Confirmed || e.From == operation.Confirmed:
+		return ""
+	case e.Who.Kind == WhoPerson:
+		return ByPerson
+	}
+	return ByDestination
+}
+
 // actionText says what a history entry records.
 func actionText(p *text.Printer, e HistoryLine) string {
 	action := e.Action
@@ -66,7 +77,7 @@ var historyWords = []string{"create", "new_version", "approve", "request_changes
 
 // personWords are the actions of a person's history; each has a key "action.<word>".
 var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",
-	"reset_password", "end_sessions", "decision_refused"}
+	"reset_password", "end_sessions", "end_session", "decision_refused", "invite_user", "resend_invitation", "revoke_invitation"}
 
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".

@@ -26,8 +26,10 @@ type Piece struct {
 	Kind PieceKind
 	// Text is the text, the mark's short name ("ZWSP", "U+2061") or the hole's name.
 	Text string
-	// Code is the mark's code point, "U+200B".
+	// Code is the mark's code point, "U+200B"; of a byte that is no text, its value.
 	Code string
+	// Count is how many equal marks stand in a row; 0 = one.
+	Count int
 }
 
 // markNames gives the usual short names of characters that people cannot see.
@@ -36,7 +38,7 @@ var markNames = map[rune]string{
 	0x200B: "ZWSP", 0x200C: "ZWNJ", 0x200D: "ZWJ", 0x200E: "LRM", 0x200F: "RLM",
 	0x2028: "LSEP", 0x2029: "PSEP", 0x202A: "LRE", 0x202B: "RLE", 0x202C: "PDF", 0x202D: "LRO", 0x202E: "RLO",
 	0x202F: "NNBSP", 0x2060: "WJ", 0x2066: "LRI", 0x2067: "RLI", 0x2068: "FSI", 0x2069: "PDI", 0xFEFF: "BOM",
-	0x0000: "NUL", 0x0008: "BS", 0x000B: "VT", 0x000C: "FF", 0x000D: "CR", 0x001B: "ESC", 0x007F: "DEL",
+	0xFFFD: "U+FFFD", 0x0000: "NUL", 0x0008: "BS", 0x000B: "VT", 0x000C: "FF", 0x000D: "CR", 0x001B: "ESC", 0x007F: "DEL",
 }
 
 // invisible lists what people cannot see beyond the Unicode categories Cf, Cc, Zl, Zp, Co:
@@ -86,7 +88,11 @@ func Pieces(s string) []Piece {
 			continue
 		}
 		flush(i)
-		out = append(out, piece)
+		if n := len(out); n > 0 && piece.Kind == PieceMark && out[n-1].Kind == PieceMark && out[n-1].Code == piece.Code && plain == i {
+			out[n-1].Count = max(out[n-1].Count, 1) + 1
+		} else {
+			out = append(out, piece)
+		}
 		i += length
 		plain = i
 	}
@@ -104,10 +110,35 @@ func pieceAt(s string, r rune, size int) (p Piece, length int) {
 		return markPiece(r), size
 	case strings.HasPrefix(s, "\r\n"):
 		return Piece{}, 0
-	case IsInvisible(r):
+	case r == utf8.RuneError && size == 1: // a byte that is no text
+		code := fmt.Sprintf("0x%02X", s[0])
+		return Piece{Kind: PieceMark, Text: code, Code: code}, 1
+	case r == utf8.RuneError, IsInvisible(r):
 		return markPiece(r), size
 	}
 	return Piece{}, 0
+}
+
+// Plain writes content where no element can stand (a title, an attribute): invisible and
+// direction-changing characters by name in brackets, holes in braces.
+func Plain(s string) string {
+	if strings.IndexFunc(s, isMarked) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, p := range Pieces(s) {
+		switch {
+		case p.Kind == PieceMark && p.Count > 1:
+			fmt.Fprintf(&b, "[%s ×%d]", p.Text, p.Count)
+		case p.Kind == PieceMark:
+			b.WriteString("[" + p.Text + "]")
+		case p.Kind == PieceHole:
+			b.WriteString("{" + p.Text + "}")
+		default:
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
 }
 
 func markPiece(r rune) Piece {

@@ -17,19 +17,22 @@ func TestPieces(t *testing.T) {
 		in   string
 		want []Piece
 	}{
-		"plain text stays":            {"Zażółć 日本語\n\ttea", []Piece{text("Zażółć 日本語\n\ttea")}},
-		"zero-width space":            {"Pay\u200Bment", []Piece{text("Pay"), mark("ZWSP", "U+200B"), text("ment")}},
-		"right-to-left override":      {"a\u202Egpj", []Piece{text("a"), mark("RLO", "U+202E"), text("gpj")}},
-		"no-break space":              {"1\u00A0000", []Piece{text("1"), mark("NBSP", "U+00A0"), text("000")}},
-		"tag character without name":  {"x\U000E0041", []Piece{text("x"), mark("U+E0041", "U+E0041")}},
-		"hole":                        {"ref=" + operation.MarkHole("key") + "!", []Piece{text("ref="), hole("key"), text("!")}},
-		"encoded hole":                {"ref=%EE%80%80target_ref%28crm-task%29%EE%80%81&x", []Piece{text("ref="), hole("target_ref(crm-task)"), text("&x")}},
-		"lone hole marker":            {operation.HoleOpen + "x", []Piece{mark("U+E000", "U+E000"), text("x")}},
-		"line ends are not marked":    {"a\r\nb", []Piece{text("a\nb")}},
-		"lone carriage return is":     {"a\rb", []Piece{text("a"), mark("CR", "U+000D"), text("b")}},
-		"ideographic space is seen":   {"日\u3000本", []Piece{text("日\u3000本")}},
-		"hangul filler is not":        {"\u3164", []Piece{mark("U+3164", "U+3164")}},
-		"invalid bytes do not escape": {"a\xffb", []Piece{text("a\xffb")}},
+		"plain text stays":           {"Zażółć 日本語\n\ttea", []Piece{text("Zażółć 日本語\n\ttea")}},
+		"zero-width space":           {"Pay\u200Bment", []Piece{text("Pay"), mark("ZWSP", "U+200B"), text("ment")}},
+		"right-to-left override":     {"a\u202Egpj", []Piece{text("a"), mark("RLO", "U+202E"), text("gpj")}},
+		"no-break space":             {"1\u00A0000", []Piece{text("1"), mark("NBSP", "U+00A0"), text("000")}},
+		"tag character without name": {"x\U000E0041", []Piece{text("x"), mark("U+E0041", "U+E0041")}},
+		"hole":                       {"ref=" + operation.MarkHole("key") + "!", []Piece{text("ref="), hole("key"), text("!")}},
+		"encoded hole":               {"ref=%EE%80%80target_ref%28crm-task%29%EE%80%81&x", []Piece{text("ref="), hole("target_ref(crm-task)"), text("&x")}},
+		"lone hole marker":           {operation.HoleOpen + "x", []Piece{mark("U+E000", "U+E000"), text("x")}},
+		"line ends are not marked":   {"a\r\nb", []Piece{text("a\nb")}},
+		"lone carriage return is":    {"a\rb", []Piece{text("a"), mark("CR", "U+000D"), text("b")}},
+		"ideographic space is seen":  {"日\u3000本", []Piece{text("日\u3000本")}},
+		"hangul filler is not":       {"\u3164", []Piece{mark("U+3164", "U+3164")}},
+		"a byte that is no text":     {"a\xffb", []Piece{text("a"), mark("0xFF", "0xFF"), text("b")}},
+		"a byte lost on input":       {"\uFFFD", []Piece{mark("U+FFFD", "U+FFFD")}},
+		"equal marks are counted":    {"\u200B\u200B\u200B\u200C", []Piece{{Kind: PieceMark, Text: "ZWSP", Code: "U+200B", Count: 3}, mark("ZWNJ", "U+200C")}},
+		"marks apart are not":        {"\u200Bx\u200B", []Piece{mark("ZWSP", "U+200B"), text("x"), mark("ZWSP", "U+200B")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, Pieces(c.in)); diff != "" {

@@ -20,8 +20,8 @@ type RunModel struct {
 	EndedAt     time.Time // zero = not ended
 	Owner       Who
 	Stages      []RunStage
-	Resume      *ResumeForm // nil = nothing to resume
 	Event       EventView
+	MoreEvents  []EventView // others that led to the same run
 	Deliveries  []DeliveryRow
 	Inputs      []Field // what the event gave
 	Missing     []string
@@ -47,9 +47,18 @@ type RunStage struct {
 	URL         string
 	State       operation.State
 	Mark        StageMark
-	Why         Say // why it is blocked or waits
-	Version     int // approved version that would be sent; 0 = none
+	Why         Say    // why it is blocked or waits
+	Version     int    // approved version that would be sent; 0 = none
+	Hash        string // its hash, hex
 	Destination string
+	DestURL     string
+	ConfirmedBy ConfirmedBy
+	// Preview says what becomes of the stage when the run goes on.
+	Preview     Say
+	Next        operation.DecisionKind // of an operation that is not closed
+	Responsible Who
+	Due         time.Time
+	Overdue     bool
 	Reference   *Reference // of a kept stage
 	WentOn      *Signature // the owner's "go on without it"
 	GoOn        *GoOnForm  // nil = not offered
@@ -62,14 +71,6 @@ type RunStage struct {
 type GoOnForm struct {
 	Form
 	Stage  string
-	Reason string
-}
-
-// ResumeForm resumes a run from its first stage that is not satisfied.
-// Fields: reason, confirm (yes). The page shows stage by stage what is kept, what
-// will be sent and what is blocked.
-type ResumeForm struct {
-	Form
 	Reason string
 }
 

@@ -86,6 +86,8 @@ func whoCan(p *text.Printer, r *operation.Refusal) string {
 		return p.T("who.system")
 	case role.Valid():
 		return p.T("role." + string(role))
+	case r.Params["name"] != "":
+		return Plain(r.Params["name"])
 	case r.Who.User != "":
 		return p.T("who.named")
 	}

@@ -9,7 +9,10 @@ import (
 
 // Tried is the second column: the ladder of attempts.
 type Tried struct {
+	// Attempts are the shown ones, oldest first; where there are many, the first and the
+	// newest.
 	Attempts []AttemptView
+	Gap      Gap
 	Used     int // counted against the limit
 	Max      int
 	// Next says when the next try or check is; zero = none.
@@ -29,10 +32,15 @@ type AttemptView struct {
 	By           Who // job or service
 	DispatchedAt time.Time
 	Written      int64 // bytes of the request written
-	Key          string
-	Generation   int
-	SendBy       time.Time
-	LeaseEnd     time.Time
+	// Resolved is the hash of the bytes that were handed out, hex; BytesURL leads to them,
+	// "" = erased.
+	Resolved   string
+	BytesURL   string
+	AnswerCut  Cut // of the proof's excerpt
+	Key        string
+	Generation int
+	SendBy     time.Time
+	LeaseEnd   time.Time
 
 	// Open says that the attempt is still running: it has no outcome yet.
 	Open      bool

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdpoint/views/text"
@@ -41,7 +42,36 @@ func fieldWord(p *text.Printer, name, own string) string {
 	if k := "field." + name; text.Has(k) {
 		return p.T(k)
 	}
-	return name
+	if !strings.Contains(name, ".") {
+		return Plain(name)
+	}
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		if n, err := strconv.Atoi(part); err == nil {
+			parts[i] = p.Number(n + 1)
+		} else {
+			parts[i] = fieldWord(p, part, "")
+		}
+	}
+	return strings.Join(parts, " › ")
+}
+
+// sizeText says a number of bytes as people read it.
+func sizeText(p *text.Printer, bytes int) string {
+	const k = 1000
+	tenths := func(unit int) string {
+		n := bytes / (unit / 10)
+		return p.Number(n/10) + decimalMark(p.Lang) + strconv.Itoa(n%10)
+	}
+	switch {
+	case bytes < k:
+		return p.N("size.bytes", bytes)
+	case bytes < 10*k:
+		return p.T("size.kb", "N", tenths(k))
+	case bytes < k*k:
+		return p.T("size.kb", "N", p.Number(bytes/k))
+	}
+	return p.T("size.mb", "N", tenths(k*k))
 }
 
 // effectText is the word for a kind of effect, or the destination's own.
@@ -76,4 +106,4 @@ func shortHash(h string) string {
 }
 
 // pageTitle is the title of the browser's tab.
-func pageTitle(title string) string { return title + " · Holdpoint" }
+func pageTitle(title string) string { return Plain(title) + " · Holdpoint" }

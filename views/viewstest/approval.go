@@ -16,7 +16,7 @@ func mailPage() views.OperationModel {
 		{Who: views.RoleWho(operation.RoleApprover, true)}}
 	return views.OperationModel{Frame: frame(views.SectionOperations, "/operations/"+string(opMail)), Head: h,
 		Stages: stages(1, operation.Confirmed, operation.PendingApproval, operation.Waiting),
-		Approved: views.Approved{Version: mailVersion(), View: views.ViewChanges, Views: viewLinks(views.ViewChanges), CompareTo: 2, Changes: mailChanges(),
+		Approved: views.Approved{Version: mailVersion(), View: views.ViewChanges, Views: viewLinks(views.ViewChanges), Compare: mailComparison(),
 			Required: 2, Signatures: signatures, Versions: mailVersions()},
 		Found:   views.Found{Protection: protected(), AcceptedOnly: true, LookupLag: time.Minute},
 		Panel:   views.Panel{Yours: true, Decide: decide(), Edit: &views.LinkAction{URL: "/operations/x/edit"}, Pause: reason("/operations/x/pause"), Cancel: cancel()},

@@ -32,7 +32,7 @@ func mailContent() views.ContentView {
 	return views.ContentView{Mail: &views.MailView{From: "Aldermoor Tea <service@aldermoor.example>", To: []string{"recipient-48297@buyer.example"},
 		Subject:   "About your late order 10519",
 		Text:      "Hello,\n\nYour order 10519 left our warehouse three days later than we told you. We are sorry for that. The carrier has it now; the tracking link below shows where it is.\n\nIf you no longer need the tea, send it back within 30 days and we refund the full amount.\n\nYour Aldermoor Tea team",
-		HTMLFrame: "/gallery/frame", Links: []views.Link{{Label: "Track your parcel", URL: "https://track.example/10519"}}}}
+		HTMLFrame: "/gallery/frame", HTMLBytes: 4312, HTMLURL: "/gallery/html.txt", Links: []views.MailLink{{Label: "Track your parcel", URL: "https://track.example/10519", Host: "track.example"}}}}
 }
 
 func mailVersion() *views.VersionView {
@@ -58,6 +58,15 @@ func mailChanges() []views.FieldChange {
 	return []views.FieldChange{{Label: "text", Parts: views.Diff(
 		"We are sorry for that. Your parcel will arrive on Friday, 17 April. If you no longer need the tea, simply refuse the parcel and we refund the full amount.",
 		"We are sorry for that. The carrier has it now; the tracking link below shows where it is. If you no longer need the tea, send it back within 30 days and we refund the full amount.")}}
+}
+
+func mailComparison() *views.Comparison {
+	c := &views.Comparison{From: 2, To: 3, Versions: []int{1, 2, 3}, Action: "/operations/" + string(opMail), Mail: true, Fields: mailChanges(),
+		Same: []views.Field{{Name: "from", Value: "Aldermoor Tea <service@aldermoor.example>"}, {Name: "to", Value: "recipient-48297@buyer.example"}, {Name: "subject", Value: "About your late order 10519"}}}
+	for _, f := range c.Fields {
+		c.Count.Count(f.Parts)
+	}
+	return c
 }
 
 // head is the head of the task in a state.
