@@ -192,8 +192,8 @@ func (s *Store) RecordNotice(ctx context.Context, o NoticeOrder, r NoticeResult)
 			what = short(r.Code+": "+r.Detail, 500)
 		}
 		live := r.Sent && o.Channel == ChannelSlack && lead.Decision != "" && lead.Bundle == "" && r.Remote != ""
-		if _, err := t.exec(`UPDATE notices SET state = $2, lease_until = NULL, planned_for = CASE WHEN $2 IN ('planned', 'unknown') THEN $3 ELSE planned_for END,
-			last_error = $4, sent_at = CASE WHEN $2 = 'sent' THEN $5 END, remote = CASE WHEN id = $6 THEN $7 ELSE remote END, live = live OR ($8 AND id = $6) WHERE id = ANY($1)`,
+		if _, err := t.exec(`UPDATE notices SET state = $2, lease_until = NULL, planned_for = CASE WHEN $2 IN ('planned', 'unknown') THEN CAST($3 AS timestamptz) ELSE planned_for END,
+			last_error = $4, sent_at = CASE WHEN $2 = 'sent' THEN CAST($5 AS timestamptz) END, remote = CASE WHEN id = $6 THEN $7 ELSE remote END, live = live OR (CAST($8 AS boolean) AND id = $6) WHERE id = ANY($1)`,
 			pq.Array(o.ids), state, next, what, now, string(o.ID), r.Remote, live); err != nil {
 			return err
 		}
