@@ -32,6 +32,9 @@ type Head struct {
 	Stage       string // title of the stage
 	State       operation.State
 	Revision    int64
+	// Number is the version that waits for approval; Given of the Required approvals are
+	// given. 0 = nothing waits.
+	Number, Given, Required int
 
 	// ConfirmedBy is "destination" or "person" when the state is confirmed.
 	ConfirmedBy ConfirmedBy
@@ -126,6 +129,9 @@ type StageLink struct {
 func stateSentence(p *text.Printer, h Head) string {
 	if h.State == operation.Confirmed && h.ConfirmedBy == ByPerson {
 		return p.T("state.says.confirmed_by_person")
+	}
+	if h.State == operation.PendingApproval && h.Number > 0 {
+		return p.N("state.says.pending_of", h.Given, "Number", h.Number, "Required", h.Required)
 	}
 	return p.T("state.says." + string(h.State))
 }

@@ -11,6 +11,7 @@ import (
 func mailPage() views.OperationModel {
 	h := head(operation.PendingApproval, operation.DecideApprove, views.RoleWho(operation.RoleApprover, true), 78*time.Minute)
 	h.ID, h.Title, h.Stage, h.Revision = opMail, "About your late order 10519", "Follow-up e-mail", 9
+	h.Number, h.Given, h.Required = 3, 1, 2
 	h.Destination = views.Link{Label: "Postrider Mail", URL: "/destinations/mail"}
 	signatures := []views.Signature{{Given: true, Who: support, At: ago(47 * time.Minute), Decision: operation.Approve, Comment: "Fine now. Address checked."},
 		{Who: views.RoleWho(operation.RoleApprover, true)}}

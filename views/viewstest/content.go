@@ -97,7 +97,7 @@ func lookYourself() []views.Link {
 }
 
 func history(states ...operation.State) views.HistoryModel {
-	h := views.HistoryModel{Total: len(states), Verified: true, Older: "?history=all"}
+	h := views.HistoryModel{Total: len(states), Verified: true}
 	actions := []string{"new_version", "submit", "approve", "clear", "claim", "dispatch", "unknown", "lookup", "escalate"}
 	for i := len(states) - 1; i >= 0; i-- {
 		h.Entries = append(h.Entries, views.HistoryLine{Seq: int64(i + 1), Hash: hashOne, At: ago(time.Duration(len(states)-i) * time.Hour), Who: sendJob,
