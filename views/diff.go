@@ -63,7 +63,7 @@ func Diff(old, now string) []DiffPart {
 		parts = append(parts, diffWords(a, b)...)
 	}
 	add(DiffEqual, old[len(old)-tail:])
-	return joined(parts)
+	return mergeParts(parts)
 }
 
 func diffWords(old, now string) []DiffPart {
@@ -100,8 +100,8 @@ var diffOps = map[diffmatchpatch.Operation]DiffOp{
 	diffmatchpatch.DiffEqual: DiffEqual, diffmatchpatch.DiffInsert: DiffInsert, diffmatchpatch.DiffDelete: DiffDelete,
 }
 
-// joined puts neighbouring parts of one kind together.
-func joined(parts []DiffPart) []DiffPart {
+// mergeParts puts neighbouring parts of one kind together.
+func mergeParts(parts []DiffPart) []DiffPart {
 	var out []DiffPart
 	for _, p := range parts {
 		if n := len(out); n > 0 && out[n-1].Op == p.Op {
