@@ -15,16 +15,19 @@ import (
 func (s *site) deliveries(c echo.Context) error {
 	v, q := web.VisitOf(c), c.QueryParams()
 	result := views.DeliveryResult(q.Get("result"))
-	list, err := s.Store.ListDeliveries(c.Request().Context(), v.Actor(), store.DeliveryFilter{Source: q.Get("source"), Verdict: verdictOf(result), Cursor: q.Get("after") + q.Get("before")})
+	f := store.DeliveryFilter{Source: q.Get("source"), Verdict: verdictOf(result), Search: strings.TrimSpace(q.Get("q")), Cursor: q.Get("after") + q.Get("before"),
+		From: day0(q.Get("from"), 0, v), To: day0(q.Get("to"), 1, v)}
+	list, err := s.Store.ListDeliveries(c.Request().Context(), v.Actor(), f)
 	if err != nil {
 		return err
 	}
-	m := views.DeliveriesModel{Pager: pagerOf(c, list.Prev, list.Next)}
+	m := views.DeliveriesModel{Pager: pagerOf(c, list.Prev, list.Next), Q: f.Search, From: dayText(f.From, 0, v), To: dayText(f.To, -1, v)}
+	m.Active = f.Source != "" || f.Verdict != "" || f.Search != "" || !f.From.IsZero() || !f.To.IsZero()
 	sources, err := s.Store.SourceNames(c.Request().Context())
 	if err != nil {
 		return err
 	}
-	m.Sources = options(sources, q.Get("source"), v.Printer())
+	m.Sources = options(sources, f.Source, v.Printer())
 	for _, r := range views.DeliveryResults {
 		m.Results = append(m.Results, views.Option{Value: string(r), Selected: r == result})
 	}

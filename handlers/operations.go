@@ -1,7 +1,10 @@
 package handlers
 
 import (
+	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -13,30 +16,37 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// operations lists what this person may see, with filters.
+// operations lists what this person may see, with filters. Without any, it opens with the
+// view that they chose for it.
 func (s *site) operations(c echo.Context) error {
-	v := web.VisitOf(c)
-	q := c.QueryParams()
-	f := store.OperationFilter{
-		State: operation.State(q.Get("state")), Flow: q.Get("flow"), Destination: q.Get("destination"), Source: q.Get("source"), Duplicate: q.Get("duplicate") == "yes",
-		Search: q.Get("q"), Open: q.Get("open") == "yes", Overdue: q.Get("overdue") == "yes", Cursor: q.Get("after") + q.Get("before"),
-	}
-	f.From, f.To = day0(q.Get("from"), 0, v), day0(q.Get("to"), 1, v)
-	if !f.State.Valid() {
-		f.State = ""
-	}
-	if r := operation.Role(q.Get("responsible")); r.Valid() {
-		f.Responsible = r
-	}
-	list, err := s.Store.ListOperations(c.Request().Context(), v.Actor(), f)
+	v, ctx := web.VisitOf(c), c.Request().Context()
+	saved, err := s.Store.ListViews(ctx, v.Actor())
 	if err != nil {
 		return err
 	}
-	n, err := s.names(c, "")
+	if c.Request().URL.RawQuery == "" {
+		for _, x := range saved {
+			if x.Default {
+				return c.Redirect(http.StatusSeeOther, viewURL(x))
+			}
+		}
+	}
+	f := operationFilter(c.QueryParams(), v)
+	list, err := s.Store.ListOperations(ctx, v.Actor(), f)
 	if err != nil {
 		return err
 	}
-	m := views.OperationsModel{Filter: operationsFilter(f, list, v), Pager: pagerOf(c, list.Prev, list.Next), MayAdopt: v.Has(operation.RoleOpsOwner)}
+	n, err := s.names(c, "", nextUsers(list.Rows)...)
+	if err != nil {
+		return err
+	}
+	filters := filterQuery(c.QueryParams())
+	m := views.OperationsModel{Filter: operationsFilter(f, list, v), Pager: pagerOf(c, list.Prev, list.Next), MayAdopt: v.Has(operation.RoleOpsOwner),
+		ViewsURL: pathViews + "?" + filters, ExportURL: pathExport + "?" + filters}
+	m.Filter.Active = filters != ""
+	for _, x := range saved {
+		m.Views = append(m.Views, views.SavedView{ID: string(x.ID), Name: x.Name, URL: viewURL(x), Current: x.Filters == filters})
+	}
 	for _, r := range list.Rows {
 		m.Rows = append(m.Rows, operationRow(r, n, v.Printer().Lang))
 	}
@@ -44,25 +54,96 @@ func (s *site) operations(c echo.Context) error {
 	return web.Render(c, views.OperationsPage(m))
 }
 
-func operationsFilter(f store.OperationFilter, list *store.OperationList, v *web.Visit) views.OperationsFilter {
-	p := v.Printer()
-	out := views.OperationsFilter{Q: f.Search, States: views.StateOptions(f.State), Duplicate: f.Duplicate, From: dayText(f.From, 0, v), To: dayText(f.To, -1, v),
-		Flows: options(list.Flows, f.Flow, p), Destinations: options(list.Destinations, f.Destination, p), Sources: options(list.Sources, f.Source, p)}
-	for _, r := range operation.Roles {
-		if r != operation.RoleAuditor {
-			out.Responsible = append(out.Responsible, views.Option{Value: string(r), Label: p.T("role." + string(r)), Selected: r == f.Responsible})
+// filterNames are the query fields that narrow the list; place and view are none.
+var filterNames = []string{"destination", "duplicate", "flow", "from", "open", "overdue", "q", "responsible", "source", "state", "to"}
+
+// filterQuery gives the filters of an address alone, always in the same order.
+func filterQuery(q url.Values) string {
+	out := url.Values{}
+	for _, name := range filterNames {
+		if x := strings.TrimSpace(q.Get(name)); x != "" {
+			out.Set(name, x)
 		}
 	}
-	f.Cursor = ""
-	out.Active = f != store.OperationFilter{}
+	return out.Encode()
+}
+
+// The values of the responsible filter besides roles and people.
+const (
+	responsibleMe     = "me"
+	responsibleSystem = "system"
+)
+
+// operationFilter reads the filters of an address. What it does not know does not narrow.
+func operationFilter(q url.Values, v *web.Visit) store.OperationFilter {
+	f := store.OperationFilter{
+		Flow: q.Get("flow"), Destination: q.Get("destination"), Source: q.Get("source"), Duplicate: q.Get("duplicate") == "yes",
+		Search: strings.TrimSpace(q.Get("q")), Open: q.Get("open") == "yes", Overdue: q.Get("overdue") == "yes", Cursor: q.Get("after") + q.Get("before"),
+		From: day0(q.Get("from"), 0, v), To: day0(q.Get("to"), 1, v),
+	}
+	switch state := operation.State(q.Get("state")); {
+	case state == views.StateOpen:
+		f.Open = true
+	case state == views.StateClosed:
+		f.Closed = true
+	case state.Valid():
+		f.State = state
+	}
+	switch r := q.Get("responsible"); {
+	case r == responsibleMe:
+		f.Person = v.User.ID
+	case r == responsibleSystem:
+		f.System = true
+	case operation.Role(r).Valid():
+		f.Responsible = operation.Role(r)
+	case operation.ValidID("usr", r):
+		f.Person = operation.UserID(r)
+	}
+	return f
+}
+
+func operationsFilter(f store.OperationFilter, list *store.OperationList, v *web.Visit) views.OperationsFilter {
+	p := v.Printer()
+	state := f.State
+	switch {
+	case f.Open:
+		state = views.StateOpen
+	case f.Closed:
+		state = views.StateClosed
+	}
+	return views.OperationsFilter{Q: f.Search, States: views.StateOptions(state), Duplicate: f.Duplicate, Overdue: f.Overdue, From: dayText(f.From, 0, v), To: dayText(f.To, -1, v),
+		Flows: options(list.Flows, f.Flow, p), Destinations: options(list.Destinations, f.Destination, p), Sources: options(list.Sources, f.Source, p),
+		Responsible: responsibleOptions(f, list.People, v)}
+}
+
+// responsibleOptions are whose decisions the list can be narrowed to: one's own, a
+// role's, the system's, a person's.
+func responsibleOptions(f store.OperationFilter, people []store.PersonName, v *web.Visit) []views.Option {
+	p := v.Printer()
+	out := []views.Option{{Value: responsibleMe, Label: p.T("views.me"), Selected: f.Person == v.User.ID}}
+	for _, r := range operation.Roles {
+		if r != operation.RoleAuditor {
+			out = append(out, views.Option{Value: string(r), Label: p.T("role." + string(r)), Selected: r == f.Responsible})
+		}
+	}
+	out = append(out, views.Option{Value: responsibleSystem, Label: p.T("who.system"), Selected: f.System})
+	for _, x := range people {
+		if x.ID != v.User.ID {
+			out = append(out, views.Option{Value: string(x.ID), Label: x.Name, Selected: f.Person == x.ID})
+		}
+	}
 	return out
 }
 
-// options are definitions to choose from, by the titles that people know them by.
+// options are definitions to choose from, by the titles that people know them by. One
+// that is chosen and not there is named as it is, so that the form says what is asked.
 func options(names []store.Named, selected string, p *text.Printer) []views.Option {
 	var out []views.Option
 	for _, n := range names {
 		out = append(out, views.Option{Value: n.Name, Label: namedTitle(n, p), Selected: n.Name == selected})
+	}
+	if selected != "" && !slices.ContainsFunc(names, func(n store.Named) bool { return n.Name == selected }) {
+		out = append(out, views.Option{Value: selected, Label: selected, Selected: true})
 	}
 	return out
 }
@@ -96,12 +177,9 @@ func dayText(at time.Time, later int, v *web.Visit) string {
 func operationRow(r store.InboxRow, n names, lang string) views.OperationRow {
 	next := r.Next()
 	out := views.OperationRow{
-		ID: r.ID, URL: pathOperation(r.ID), State: r.State, ConfirmedBy: views.ConfirmedBy(r.ConfirmedBy), Duplicate: views.Duplicate(r.Duplicate), Overdue: r.Late, Paused: r.Paused,
+		ID: r.ID, Revision: r.Revision, URL: pathOperation(r.ID), State: r.State, ConfirmedBy: views.ConfirmedBy(r.ConfirmedBy), Duplicate: views.Duplicate(r.Duplicate), Overdue: r.Late, Paused: r.Paused,
 		Flow: titled(r.FlowTitle, lang, r.Flow), Stage: titled(r.StageTitle, lang, r.Stage), Title: r.Title, Destination: titled(r.DestinationTitle, lang, r.Destination),
 		Attempts: r.AttemptsEver, Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At, Changed: r.UpdatedAt,
-	}
-	if next.Who.User != "" {
-		out.Responsible = views.RoleWho(next.Who.Role, next.Who.User == n.viewer.ID)
 	}
 	if out.Title == "" {
 		out.Title = out.Stage

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -19,14 +17,17 @@ import (
 type OperationFilter struct {
 	State       operation.State
 	Open        bool // every state that is not closed
+	Closed      bool // every state that is closed
 	Flow        string
 	Destination string
-	Source      string    // of the event that started the run
-	From, To    time.Time // of when it was made: From counts, To does not; zero = open
-	Responsible operation.Role
+	Source      string         // of the event that started the run
+	From, To    time.Time      // of when it was made: From counts, To does not; zero = open
+	Responsible operation.Role // whose decision is next, by role
+	Person      operation.UserID
+	System      bool // what the system does next
 	Overdue     bool
 	Duplicate   bool
-	Search      string // operation ID, event key, target reference, destination key, exactly
+	Search      string // operation ID, attempt ID, run ID, event key, target reference, destination key, exactly
 	Cursor      string // of OperationList.Next or Prev
 	Limit       int    // 0 = 50
 }
@@ -38,7 +39,19 @@ type OperationList struct {
 	Next, Prev string // cursors, "" = none
 	// Flows, Destinations and Sources are what the viewer may filter by.
 	Flows, Destinations, Sources []Named
+	// People are those whose decisions the list can be narrowed to, by name; at most
+	// peopleLimit.
+	People []PersonName
 }
+
+// PersonName is an active person by name.
+type PersonName struct {
+	ID   operation.UserID `db:"id"`
+	Name string           `db:"name"`
+}
+
+// peopleLimit bounds how many people a filter offers.
+const peopleLimit = 200
 
 // Named is a definition by its name and the title that people know it by.
 type Named struct {
@@ -49,10 +62,12 @@ type Named struct {
 // JobSource is the source of runs that a client of the job API started itself.
 const JobSource = "job-api"
 
+// cursor is a place in a list: a time with an ID, or the number of an entry.
 type cursor struct {
-	At   time.Time
-	ID   operation.ID
-	Back bool
+	At    time.Time
+	ID    operation.ID
+	Entry int64 `json:",omitempty"`
+	Back  bool
 }
 
 func (c cursor) encode() string {
@@ -74,14 +89,51 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 	if err != nil {
 		return nil, err
 	}
-	limit := f.Limit
-	if limit <= 0 || limit > 500 {
-		limit = 50
+	if f.Limit <= 0 || f.Limit > 500 {
+		f.Limit = 50
 	}
-	q, args := f.query(v, limit)
+	out, err := s.operationsPage(ctx, v, f)
+	if err != nil {
+		return nil, err
+	}
+	return out, s.filterNames(ctx, v, out)
+}
+
+// EachOperation hands out everything that a filter finds, newest first, one after the
+// other. It reads page by page, so that a long list needs no more memory than a short one.
+func (s *Store) EachOperation(ctx context.Context, viewer Actor, f OperationFilter, fn func(InboxRow) error) error {
+	f.Cursor, f.Limit = "", 500
+	for {
+		v, err := s.FindViewer(ctx, viewer) // rights that are taken away meanwhile end the list
+		if err != nil {
+			return err
+		}
+		page, err := s.operationsPage(ctx, v, f)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.Rows {
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return nil
+		}
+	}
+}
+
+// listedRow is an operation with the source of the event that started its run.
+type listedRow struct {
+	opRow
+	Source string `db:"source"`
+}
+
+func (s *Store) operationsPage(ctx context.Context, v Viewer, f OperationFilter) (*OperationList, error) {
+	q, args := f.query(v)
 	out := &OperationList{}
-	var rows []opRow
-	err = s.read(ctx, func(db *sqlx.DB) error {
+	var rows []listedRow
+	err := s.read(ctx, func(db *sqlx.DB) error {
 		rows = nil
 		if err := db.GetContext(ctx, &out.Now, `SELECT clock_timestamp()`); err != nil {
 			return err
@@ -91,87 +143,27 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 	if err != nil {
 		return nil, err
 	}
-	rows, out.Next, out.Prev = keysetPage(rows, limit, f.Cursor, func(r opRow) cursor { return cursor{At: r.CreatedAt, ID: r.ID} })
+	rows, out.Next, out.Prev = keysetPage(rows, f.Limit, f.Cursor, func(r listedRow) cursor { return cursor{At: r.CreatedAt, ID: r.ID} })
 	names := s.titler(ctx, s.db)
 	for _, r := range rows {
-		row := InboxRow{OperationSummary: OperationSummary{r}}
+		row := InboxRow{OperationSummary: OperationSummary{r.opRow}, Source: r.Source}
 		row.Late = row.Overdue(out.Now)
 		if err := names.fill(&row); err != nil {
 			return nil, err
 		}
 		out.Rows = append(out.Rows, row)
 	}
-	return out, s.filterNames(ctx, v, out)
+	return out, nil
 }
 
-func (f OperationFilter) query(v Viewer, limit int) (string, []any) {
-	var where []string
-	var args []any
-	add := func(cond string, vals ...any) {
-		for _, x := range vals {
-			args = append(args, x)
-			cond = strings.Replace(cond, "?", fmt.Sprintf("$%d", len(args)), 1)
-		}
-		where = append(where, cond)
+// FilterNames gives what the viewer may filter the list by; it has no rows.
+func (s *Store) FilterNames(ctx context.Context, viewer Actor) (*OperationList, error) {
+	v, err := s.FindViewer(ctx, viewer)
+	if err != nil {
+		return nil, err
 	}
-	if all, flows := v.seenFlows(); !all {
-		add("o.flow = ANY(?)", pq.Array(flows))
-	}
-	if len(v.destinations) > 0 {
-		add("o.destination = ANY(?)", pq.Array(v.destinations))
-	}
-	if f.State.Valid() {
-		// A literal, not a parameter: plans are generic, and a partial index is only used
-		// for a state that the plan knows.
-		where = append(where, "o.state = '"+string(f.State)+"'")
-	}
-	if f.Open {
-		where = append(where, "o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed')")
-	}
-	if f.Flow != "" {
-		add("o.flow = ?", f.Flow)
-	}
-	if f.Destination != "" {
-		add("o.destination = ?", f.Destination)
-	}
-	if f.Source != "" {
-		add("o.source = ?", f.Source)
-	}
-	if !f.From.IsZero() {
-		add("o.created_at >= ?", f.From.UTC())
-	}
-	if !f.To.IsZero() {
-		add("o.created_at < ?", f.To.UTC())
-	}
-	if f.Responsible != "" {
-		add("o.next_role = ? AND o.next_kind <> '' AND NOT o.next_system", string(f.Responsible))
-	}
-	if f.Overdue {
-		where = append(where, "o.next_kind <> '' AND NOT o.next_system AND o.next_at < clock_timestamp()")
-	}
-	if f.Duplicate {
-		where = append(where, "o.duplicate <> ''")
-	}
-	if x := strings.TrimSpace(f.Search); x != "" {
-		key, _, _ := strings.Cut(x, "-g") // a destination key is the operation's ID and its generation
-		// Each way has an index; OR over all of them would read the whole table.
-		add(`o.id = ANY (ARRAY(SELECT CAST(? AS text) UNION SELECT y.id FROM operations y WHERE y.target_reference = ?
-			UNION SELECT y.id FROM operations y WHERE y.run_id = ?
-			UNION SELECT y.id FROM events e JOIN event_runs z ON z.event_id = e.id JOIN operations y ON y.run_id = z.run_id WHERE e.event_key = ?))`, key, x, x, x)
-	}
-	order := "DESC"
-	if c, ok := decodeCursor(f.Cursor); ok {
-		cmp := "<"
-		if c.Back {
-			cmp, order = ">", "ASC"
-		}
-		add("(o.created_at, o.id) "+cmp+" (?, ?)", c.At, string(c.ID))
-	}
-	q := `SELECT ` + opColumns + ` FROM operations o`
-	if len(where) > 0 {
-		q += " WHERE " + strings.Join(where, " AND ")
-	}
-	return q + fmt.Sprintf(" ORDER BY o.created_at %s, o.id %s LIMIT %d", order, order, limit+1), args
+	out := &OperationList{}
+	return out, s.filterNames(ctx, v, out)
 }
 
 // filterNames lists the flows, destinations and sources that the viewer may filter by.
@@ -181,9 +173,12 @@ func (s *Store) filterNames(ctx context.Context, v Viewer, out *OperationList) e
 		Version int    `db:"version"`
 	}
 	err := s.read(ctx, func(db *sqlx.DB) error {
-		flows, dests = nil, nil
+		flows, dests, out.People = nil, nil, nil
 		all, seen := v.seenFlows()
 		if err := db.SelectContext(ctx, &flows, `SELECT name, version FROM flows WHERE $1 OR name = ANY($2) ORDER BY name`, all, pq.Array(seen)); err != nil {
+			return err
+		}
+		if err := db.SelectContext(ctx, &out.People, `SELECT id, name FROM users WHERE active ORDER BY name, id LIMIT $1`, peopleLimit); err != nil {
 			return err
 		}
 		return db.SelectContext(ctx, &dests, `SELECT name, version FROM destinations ORDER BY name`)

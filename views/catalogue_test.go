@@ -28,7 +28,7 @@ func families() map[string][]string {
 		"invalid.":          invalidCodes,
 		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
-		"state.":            names(operation.States),
+		"state.":            append(names(operation.States), string(StateOpen), string(StateClosed)),
 		"state.says.":       names(operation.States),
 		"role.":             names(operation.Roles),
 		"delivery.result.":  names(DeliveryResults),
@@ -61,8 +61,13 @@ func families() map[string][]string {
 	}
 	runs := names([]operation.RunState{operation.RunOpen, operation.RunBlocked, operation.RunCompleted, operation.RunStopped})
 	f["run.state."], f["run.says."] = runs, runs
-	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupHeld, GroupApprovals, GroupStages, GroupRemedies, GroupDrafts})
-	f["inbox.group."], f["inbox.hint."], f["inbox.tally."] = groups, groups, groups
+	groups := names([]InboxGroupKind{GroupOverdue, GroupUnknown, GroupReexecutions, GroupHeld, GroupApprovals, GroupPaused, GroupRemedies, GroupDrafts})
+	f["inbox.tally."] = groups
+	f["inbox.group."], f["inbox.hint."] = append(groups, string(GroupWaiting)), append(groups, string(GroupWaiting))
+	for _, family := range []string{"inbox.tab.", "inbox.title.", "inbox.empty.", "inbox.empty_hint."} {
+		f[family] = names(InboxTabs)
+	}
+	f["inbox.lede."] = names([]InboxTab{TabOthers, TabChanges, TabDone})
 	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "leave", "release", "discard"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}

@@ -9,13 +9,16 @@ import (
 )
 
 // DeliveriesModel lists receipts of notifications, refused ones included.
-// Query fields: source, result, after (keyset).
+// Query fields: q, source, result, from, to (days), after, before (keyset).
 type DeliveriesModel struct {
 	Frame
-	Sources []Option
-	Results []Option // values are DeliveryResult; labels come from the catalogues
-	Rows    []DeliveryRow
-	Pager   Pager
+	Q        string // delivery ID, delivery key or event key
+	From, To string // days, "2006-01-02" in the viewer's zone; both count
+	Active   bool   // some filter is set
+	Sources  []Option
+	Results  []Option // values are DeliveryResult; labels come from the catalogues
+	Rows     []DeliveryRow
+	Pager    Pager
 }
 
 // DeliveryResult says what was done with a delivery.

@@ -159,4 +159,9 @@ const (
 	FlashReleased             = "flash.released"     // a possible duplicate was let through
 	FlashDiscarded            = "flash.discarded"    // it is a duplicate
 	FlashHeldDecided          = "flash.held_decided" // somebody has decided already
+	FlashViewSaved            = "flash.view_saved"   // filters of the list of operations
+	FlashViewRenamed          = "flash.view_renamed"
+	FlashViewDeleted          = "flash.view_deleted"
+	FlashViewDefault          = "flash.view_default"
+	FlashViewNoDefault        = "flash.view_no_default"
 )

@@ -7,13 +7,17 @@ import (
 )
 
 // OperationsModel is the list of all operations with its filters.
-// Query fields (GET): q, state, flow, destination, source, responsible, from, to (days),
-// duplicate (yes), after, before (keyset).
+// Query fields (GET): q, state (a state, "open" or "closed"), flow, destination, source,
+// responsible, from, to (days), duplicate, overdue (yes), view, after, before (keyset).
 type OperationsModel struct {
 	Frame
 	Filter OperationsFilter
 	Rows   []OperationRow
 	Pager  Pager
+	// Views are the saved views to choose from, ViewsURL where they are edited and these
+	// filters are saved, ExportURL the same list as CSV.
+	Views               []SavedView
+	ViewsURL, ExportURL string
 	// MayAdopt offers the form that enters a stopped job of another system by hand.
 	MayAdopt bool
 }
@@ -21,19 +25,26 @@ type OperationsModel struct {
 // OperationsFilter is what the list is limited to.
 type OperationsFilter struct {
 	Q            string
-	States       []Option // values are operation.State; labels come from the catalogues
+	States       []Option // values are operation.State, StateOpen and StateClosed; labels come from the catalogues
 	Flows        []Option
 	Destinations []Option
 	Sources      []Option
 	From, To     string   // days, "2006-01-02" in the viewer's zone; both count
 	Responsible  []Option // values: "me", a role, "system"; labels from the model
 	Duplicate    bool
+	Overdue      bool
 	Active       bool // some filter is set
 }
 
-// StateOptions lists all states for the filter, the given one selected.
+// What the filter of states offers besides the states.
+const (
+	StateOpen   operation.State = "open"   // every state that is not closed
+	StateClosed operation.State = "closed" // every state that is
+)
+
+// StateOptions lists open, closed and all states for the filter, the given one selected.
 func StateOptions(selected operation.State) []Option {
-	list := make([]Option, 0, len(operation.States))
+	list := []Option{{Value: string(StateOpen), Selected: selected == StateOpen}, {Value: string(StateClosed), Selected: selected == StateClosed}}
 	for _, s := range operation.States {
 		list = append(list, Option{Value: string(s), Selected: s == selected})
 	}
@@ -43,6 +54,7 @@ func StateOptions(selected operation.State) []Option {
 // OperationRow is one operation of the list.
 type OperationRow struct {
 	ID          operation.ID
+	Revision    int64
 	URL         string
 	State       operation.State
 	ConfirmedBy ConfirmedBy

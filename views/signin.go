@@ -46,7 +46,7 @@ const (
 // key "invalid.<code>". A test holds them to the store.
 var invalidCodes = []string{"date_past", "email_malformed", "email_taken", "flow_unknown", "language_unknown", "last_admin",
 	"name_missing", "password_long", "password_short", "role_unknown", "scope_missing", "scope_unknown", "destination_unknown",
-	"user_disabled", "zone_unknown"}
+	"user_disabled", "zone_unknown", "view_empty", "view_long", "view_many", "view_taken"}
 
 // Invalid says what the store finds wrong with a field. limit is for codes about a
 // length or a count.

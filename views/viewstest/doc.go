@@ -38,7 +38,7 @@ func Printer(lang string) *text.Printer {
 func All() []Fixture {
 	var list []Fixture
 	for _, part := range [][]Fixture{accessFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
-		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), cardFixtures(), oddFixtures(),
+		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(),
 		installationFixtures(), errorFixtures()} {
 		list = append(list, part...)
 	}

@@ -26,7 +26,7 @@ func oddFixtures() []Fixture {
 	japanese := mailPage()
 	japanese.Approved.Compare = mailComparison()
 	japanese.Approved.Compare.Fields = []views.FieldChange{{Label: "text", Parts: views.Diff("お荷物は金曜日に届きます。返品は不要です。", "お荷物は土曜日に届きます。返品はご不要です。")}}
-	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Groups: []views.InboxGroup{{Kind: views.GroupApprovals, Rows: []views.InboxRow{
+	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Tab: views.TabMine, Counts: views.InboxCounts{Mine: 1}, Groups: []views.InboxGroup{{Kind: views.GroupApprovals, Total: 1, Rows: []views.InboxRow{
 		{ID: opMail, URL: "/x", State: operation.PendingApproval, Flow: long.Head.Flow.Label, Stage: "Mail", Title: long.Head.Title, Destination: strings.Repeat("d", 90), Since: ago(900 * time.Hour), Due: in(900 * time.Hour), OnlyYou: true}}}}}
 	return []Fixture{{"odd-long", views.OperationPage(long)}, {"odd-rtl", views.OperationPage(rtl)}, {"odd-japanese", views.OperationPage(japanese)}, {"odd-inbox", views.InboxPage(inbox)}}
 }
