@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// number is what spreadsheets read as a number: it may begin with a sign and computes
+// plainNumber is what spreadsheets read as a number: it may begin with a sign and computes
 // nothing.
-var number = regexp.MustCompile(`^[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?$`)
+var plainNumber = regexp.MustCompile(`^[+-]?(\d+([.,]\d+)*|[.,]\d+)([eE][+-]?\d+)?$`)
 
 // guarded keeps a cell from being read as a formula by a spreadsheet: text that would
 // begin one gets an apostrophe. Numbers, also negative ones, stay as they are.
 func guarded(cell string) string {
-	if number.MatchString(cell) || !startsFormula(cell) {
+	if plainNumber.MatchString(cell) || !startsFormula(cell) {
 		return cell
 	}
 	return "'" + cell
