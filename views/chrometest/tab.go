@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -113,10 +114,15 @@ func (l Look) actions() []chromedp.Action {
 	}
 }
 
-// Do runs actions; one that fails ends the test.
+// patience is how long Do waits for what it is told to do.
+const patience = 30 * time.Second
+
+// Do runs actions; one that fails, or waits in vain, ends the test.
 func (tab *Tab) Do(actions ...chromedp.Action) {
 	tab.t.Helper()
-	if err := chromedp.Run(tab.Ctx, actions...); err != nil {
+	ctx, cancel := context.WithTimeout(tab.Ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
 		tab.t.Fatalf("in the browser: %v", err)
 	}
 }
