@@ -20,7 +20,7 @@ import (
 func mailLinks(body, text string) (list []views.MailLink, left int) {
 	r := linkReader{seen: map[[2]string]bool{}}
 	r.html(body)
-	for _, raw := range plainLink.FindAllString(text, -1) {
+	for _, raw := range linkInText.FindAllString(text, -1) {
 		raw = strings.TrimRight(raw, ".,;:!?)]}'\"»”")
 		r.add(raw, raw)
 	}
@@ -32,7 +32,7 @@ func mailLinks(body, text string) (list []views.MailLink, left int) {
 	return list[:views.ShownRows], len(list) - views.ShownRows
 }
 
-var plainLink = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
+var linkInText = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
 
 // weight says how much a link needs a second look.
 func weight(l views.MailLink) int {
@@ -136,7 +136,7 @@ func (r *linkReader) add(words, raw string) {
 	r.list = append(r.list, l)
 }
 
-var scheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*):`)
+var linkScheme = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*):`)
 
 // opened gives the host that a browser opens for an address, read as browsers read it:
 // blanks around and line ends inside are left out, a backslash is a slash.
@@ -144,7 +144,7 @@ func opened(raw, base string) (host string, warn views.LinkWarning) {
 	s := strings.TrimFunc(raw, func(r rune) bool { return r <= ' ' })
 	s = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(s)
 	kind := ""
-	if m := scheme.FindStringSubmatch(s); m != nil {
+	if m := linkScheme.FindStringSubmatch(s); m != nil {
 		kind = strings.ToLower(m[1])
 		s = s[len(m[0]):]
 	}
@@ -183,42 +183,42 @@ func hostIn(s, kind string) (host string, warn views.LinkWarning) {
 		s = plain
 	}
 	if isNumber(strings.Trim(s, "[]")) {
-		return s, first(warn, views.LinkAddress)
+		return s, firstWarning(warn, views.LinkAddress)
 	}
 	host, err := idna.Lookup.ToASCII(s)
 	switch {
 	case err != nil || host == "":
-		return "", first(warn, views.LinkBroken)
+		return "", firstWarning(warn, views.LinkBroken)
 	case strings.Contains(host, "xn--"):
-		return host, first(warn, views.LinkForeign)
+		return host, firstWarning(warn, views.LinkForeign)
 	case kind == "http":
-		return host, first(warn, views.LinkPlain)
+		return host, firstWarning(warn, views.LinkPlain)
 	}
 	return host, warn
 }
 
-func first(a, b views.LinkWarning) views.LinkWarning {
+func firstWarning(a, b views.LinkWarning) views.LinkWarning {
 	if a != "" {
 		return a
 	}
 	return b
 }
 
-// number is a host that browsers read as an IP address: decimal, octal or hexadecimal.
-var number = regexp.MustCompile(`(?i)^(0x[0-9a-f]+|[0-9]+)(\.(0x[0-9a-f]+|[0-9]+)){0,3}$`)
+// hostNumber is a host that browsers read as an IP address: decimal, octal or hexadecimal.
+var hostNumber = regexp.MustCompile(`(?i)^(0x[0-9a-f]+|[0-9]+)(\.(0x[0-9a-f]+|[0-9]+)){0,3}$`)
 
 func isNumber(host string) bool {
 	_, err := netip.ParseAddr(host)
-	return err == nil || number.MatchString(host)
+	return err == nil || hostNumber.MatchString(host)
 }
 
-// named finds what looks like a host in the words of a link.
-var named = regexp.MustCompile(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}`)
+// hostInWords finds what looks like a host in the words of a link.
+var hostInWords = regexp.MustCompile(`(?i)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,}`)
 
 // claimed gives the host that a link's words name, when it is another than the one that is
 // opened; "" = they name none, or this one, or one that this one belongs to.
 func claimed(words, opens string) string {
-	for _, says := range named.FindAllString(words, 8) {
+	for _, says := range hostInWords.FindAllString(words, 8) {
 		ascii, err := idna.Lookup.ToASCII(says)
 		if err != nil {
 			continue
