@@ -26,7 +26,20 @@ var files embed.FS
 const Prefix = "/static/"
 
 // sheets are joined to app.css in this order; the layers are named in the first.
-var sheets = []string{"css/tokens.css", "css/base.css", "css/frame.css", "css/case.css", "css/content.css", "css/panel.css", "css/list.css", "css/lists.css", "css/access.css", "css/settling.css", "css/utilities.css"}
+var sheets = []string{
+	"css/tokens.css",
+	"css/base.css",
+	"css/frame.css",
+	"css/case.css",
+	"css/content.css",
+	"css/panel.css",
+	"css/list.css",
+	"css/lists.css",
+	"css/access.css",
+	"css/settling.css",
+	"css/live.css",
+	"css/utilities.css",
+}
 
 // entry is the script that pages load, joined with what it imports.
 const entry = "js/app.js"

@@ -34,6 +34,7 @@ type User struct {
 	HasFactor   bool             `db:"has_factor"`   // a second factor is set up
 	NeedsFactor bool             `db:"needs_factor"` // one of the roles must have one
 	SameAs      operation.UserID `db:"same_as"`      // the account that stands for this natural person; "" = this one
+	SingleKeys  bool             `db:"single_keys"`  // single keys act on pages
 	CreatedAt   time.Time        `db:"created_at"`
 	SeenAt      time.Time        // newest use of a session that is still kept; zero = none
 	Roles       []RoleGrant
@@ -197,7 +198,7 @@ func checkPlace(locale, zone string) error {
 	return nil
 }
 
-const userColumns = `u.id, u.email, u.name, u.locale, u.zone, u.active, u.demo, u.password_hash <> '' AS has_password, u.created_at,
+const userColumns = `u.id, u.email, u.name, u.locale, u.zone, u.active, u.demo, u.single_keys, u.password_hash <> '' AS has_password, u.created_at,
 	` + hasFactor + ` AS has_factor, ` + needsFactor + ` AS needs_factor, COALESCE(u.same_as, '') AS same_as,
 	(SELECT max(seen_at) FROM sessions x WHERE x.user_id = u.id) AS seen_at,
 	COALESCE((SELECT string_agg(r.role || ':' || r.flow, ',' ORDER BY r.flow, r.role) FROM (SELECT DISTINCT role, flow FROM user_roles WHERE user_id = u.id) r), '') AS role_list`

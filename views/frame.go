@@ -1,6 +1,8 @@
 package views
 
 import (
+	"time"
+
 	"holdpoint/operation"
 	"holdpoint/views/text"
 )
@@ -22,6 +24,11 @@ type Frame struct {
 	Theme string
 	// SendsPaused is set while all sends are paused.
 	SendsPaused bool
+	// LiveAt is the moment before the page's first read: from then on it learns of changes.
+	// Zero = it stays as it is.
+	LiveAt time.Time
+	// KeysOff: single keys do not act for this person.
+	KeysOff bool
 }
 
 // MaxWaiting is the largest number that is shown at Inbox.
@@ -61,6 +68,7 @@ const (
 	PathAdopt        = "/operations/adopt"
 	PathSignIn       = "/sign-in"
 	PathSignOut      = "/sign-out" // POST
+	PathShortcuts    = "/shortcuts"
 )
 
 // navEntry is one link of the top bar.
@@ -153,6 +161,7 @@ const (
 	FlashAccountSaved         = "flash.account_saved"
 	FlashPasswordChanged      = "flash.password_changed"
 	FlashSignedOut            = "flash.signed_out"
+	FlashKeysSaved            = "flash.keys_saved"
 	FlashSignInAgain          = "flash.sign_in_again" // session ended while deciding; nothing was decided
 	FlashRemedyDone           = "flash.remedy_done"
 	FlashLeft                 = "flash.left"

@@ -35,6 +35,7 @@ func Frame(c echo.Context, section views.Section) views.Frame {
 		return fr
 	}
 	fr.SendsPaused = f.sendsPaused(c.Request().Context())
+	fr.KeysOff, fr.LiveAt = !v.User.SingleKeys, v.Now
 	fr.Viewer = &views.Viewer{Name: v.User.Name, Email: v.User.Email}
 	seen := map[operation.Role]bool{}
 	for _, g := range v.User.Roles {

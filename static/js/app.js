@@ -2,6 +2,7 @@
 import { keepTimes } from './times.js'
 import { guardText } from './guard.js'
 import { listenKeys } from './keys.js'
+import { keepLive } from './live.js'
 import { takePasted } from './paste.js'
 
 document.documentElement.dataset.script = 'on' // hints at keys show from now on
@@ -9,3 +10,4 @@ keepTimes()
 guardText()
 listenKeys()
 takePasted()
+keepLive()

@@ -1,0 +1,35 @@
+package views
+
+// ShortcutsModel is the list of keys, with the switch for single keys.
+type ShortcutsModel struct {
+	Frame
+	Switch Form
+	// History: the viewer's navigation has the history.
+	History bool
+}
+
+// shortcut is one line of the list: keys pressed one after the other (or together, with
+// "+" between them), and what they do.
+type shortcut struct {
+	keys []string
+	does string // catalogue key
+}
+
+type shortcutGroup struct {
+	title string // catalogue key
+	list  []shortcut
+}
+
+// groups lists all keys. static/js/keys.js acts on them.
+func (m ShortcutsModel) groups() []shortcutGroup {
+	anywhere := []shortcut{{[]string{"g", "i"}, "shortcuts.inbox"}, {[]string{"g", "o"}, "shortcuts.operations"}}
+	if m.History {
+		anywhere = append(anywhere, shortcut{[]string{"g", "h"}, "shortcuts.history"})
+	}
+	anywhere = append(anywhere, shortcut{[]string{"/"}, "shortcuts.search"}, shortcut{[]string{"?"}, "shortcuts.list"})
+	return []shortcutGroup{
+		{"shortcuts.in_lists", []shortcut{{[]string{"j"}, "shortcuts.down"}, {[]string{"k"}, "shortcuts.up"}, {[]string{"Enter"}, "shortcuts.open"}}},
+		{"shortcuts.on_operation", []shortcut{{[]string{"a"}, "shortcuts.approve"}, {[]string{"r"}, "shortcuts.reconcile"}, {[]string{"Ctrl", "+", "Enter"}, "shortcuts.send"}}},
+		{"shortcuts.anywhere", anywhere},
+	}
+}
