@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"bytes"
-	"errors"
 	"net/http"
 
 	"holdpoint/store"
@@ -11,6 +9,21 @@ import (
 
 	"github.com/labstack/echo/v4"
 )
+
+// accountRoutes are what a person sets for themselves, and the proof that it is them.
+func (s *site) accountRoutes() []route {
+	const security = views.PathAccountSecurity
+	return []route{
+		{get, views.PathAccount, members, "", s.account},
+		{post, views.PathAccount + "/settings", members, views.PathAccount, s.saveSettings},
+		{get, security, members, "", s.security},
+		{post, views.PathAccount + "/password", members, security, s.changePassword},
+		{post, views.PathAccount + "/end-session", members, security, s.endSession},
+		{post, views.PathAccount + "/end-others", members, security, s.endOthers},
+		{get, views.PathConfirm, selfs, "", s.confirmPage},
+		{post, views.PathConfirm, selfs, views.PathConfirm, s.confirm},
+	}
+}
 
 // zones are suggestions; any IANA name is taken.
 var zones = []string{"Europe/Warsaw", "Europe/Berlin", "Europe/London", "UTC", "Asia/Tokyo", "America/New_York", "America/Los_Angeles", "Asia/Singapore", "Australia/Sydney"}
@@ -22,18 +35,19 @@ func (s *site) account(c echo.Context) error {
 
 func (s *site) showAccount(c echo.Context, status int, t typed) error {
 	v := web.VisitOf(c)
-	list, err := s.Store.ListSessions(c.Request().Context(), v.User.ID)
+	settings := t.of("settings")
+	titles, err := s.flowNames(c)
 	if err != nil {
 		return err
 	}
-	settings, password := t.of("settings"), t.of("password")
+	held, err := s.Store.ListEntitlements(c.Request().Context(), v.User.ID)
+	if err != nil {
+		return err
+	}
 	m := views.AccountModel{
 		Settings: views.SettingsForm{Form: newForm(settings, views.PathAccount+"/settings"), Language: settings.or("language", v.Printer().Lang),
 			Zone: settings.or("zone", v.Printer().Zone.String()), Zones: zones, Theme: settings.or("theme", web.Theme(c))},
-		Password: views.PasswordForm{Form: newForm(password, views.PathAccount+"/password"), MinLen: store.MinPassword},
-	}
-	for _, x := range list {
-		m.Sessions = append(m.Sessions, views.SessionRow{Current: bytes.Equal(x.TokenHash, v.TokenHash()), Since: x.CreatedAt, Seen: x.SeenAt, Agent: x.Agent})
+		Roles: titles.grants(held),
 	}
 	m.Frame = web.Frame(c, views.SectionAccount)
 	return web.RenderStatus(c, status, views.AccountPage(m))
@@ -57,6 +71,33 @@ func (s *site) saveSettings(c echo.Context) error {
 	return done(c, views.PathAccount, views.FlashAccountSaved)
 }
 
+// signInsShown is how many sign-ins a page lists.
+const signInsShown = 20
+
+func (s *site) security(c echo.Context) error {
+	t, _ := kept(c)
+	return s.showSecurity(c, http.StatusOK, t)
+}
+
+func (s *site) showSecurity(c echo.Context, status int, t typed) error {
+	v := web.VisitOf(c)
+	m := views.SecurityModel{
+		Password:   views.PasswordForm{Form: newForm(t.of("password"), views.PathAccount+"/password"), MinLen: store.MinPassword},
+		NoPassword: !v.User.HasPassword,
+		EndSession: newForm(typed{}, views.PathAccount+"/end-session"),
+		EndOthers:  newForm(typed{}, views.PathAccount+"/end-others"),
+	}
+	var err error
+	if m.Sessions, err = s.sessionsOf(c, v.User.ID); err != nil {
+		return err
+	}
+	if m.SignIns, err = s.signInsOf(c, *v.User); err != nil {
+		return err
+	}
+	m.Frame = web.Frame(c, views.SectionAccount)
+	return web.RenderStatus(c, status, views.SecurityPage(m))
+}
+
 // changePassword changes one's own password; all other sessions end.
 func (s *site) changePassword(c echo.Context) error {
 	t, err := sent(c)
@@ -66,27 +107,22 @@ func (s *site) changePassword(c echo.Context) error {
 	v := web.VisitOf(c)
 	if t.val("password") != t.val("password_again") {
 		t.wrong("password_again", views.Sentence(views.ErrorPasswordsDiffer))
-		return s.showAccount(c, http.StatusUnprocessableEntity, t)
+		return s.showSecurity(c, http.StatusUnprocessableEntity, t)
 	}
 	err = s.Store.ChangePassword(c.Request().Context(), v.Actor(), t.val("current"), t.val("password"), c.RealIP(), v.TokenHash())
-	var limited *store.LoginLimited
-	switch field, say, ok := invalidOf(err); {
-	case ok:
+	if field, say, ok := invalidOf(err); ok {
 		t.wrong(field, say)
-		return s.showAccount(c, http.StatusUnprocessableEntity, t)
-	case errors.Is(err, store.ErrBadLogin):
-		t.wrong("current", views.Sentence(views.ErrorCurrentPassword))
-		return s.showAccount(c, http.StatusUnprocessableEntity, t)
-	case errors.As(err, &limited):
-		t.wrong("current", tooMany(limited, v))
-		return s.showAccount(c, http.StatusTooManyRequests, t)
-	case err != nil:
+		return s.showSecurity(c, http.StatusUnprocessableEntity, t)
+	}
+	if p, ok := proofTrouble(c, err, views.ErrorCurrentPassword); ok {
+		t.wrong("current", p.say)
+		return s.showSecurity(c, p.status, t)
+	}
+	if err != nil {
 		return err
 	}
-	return done(c, views.PathAccount, views.FlashPasswordChanged)
-}
-
-// tooMany says how long to wait after too many failed tries.
-func tooMany(l *store.LoginLimited, v *web.Visit) views.Say {
-	return views.Sentence(views.ErrorTooManyAttempts, "Wait", v.Printer().Duration(max(l.Until.Sub(v.Now), 0)))
+	if err := web.Confirmed(c); err != nil {
+		return err
+	}
+	return done(c, views.PathAccountSecurity, views.FlashPasswordChanged)
 }

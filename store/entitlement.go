@@ -67,7 +67,7 @@ func (s *Store) SetRoles(ctx context.Context, a Actor, id operation.UserID, was,
 			return errDone
 		}
 		if len(without(have, was))+len(without(was, have)) > 0 {
-			return &Invalid{Code: "roles_changed"}
+			return &Invalid{Field: "", Code: "roles_changed"}
 		}
 		if err := t.named("roles", "flow_unknown", `SELECT count(*) FROM flows WHERE name = ANY ($1)`, flowsOf(give)); err != nil {
 			return err

@@ -10,14 +10,6 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// action is how the history calls the making of an account with such a link.
-func (k linkKind) action() string {
-	if k == linkInvitation {
-		return "invite_user"
-	}
-	return "add_user"
-}
-
 // Invitation is a link that waits for the person to set their first password.
 type Invitation struct {
 	User    operation.UserID `db:"user_id"`

@@ -30,8 +30,8 @@ var ErrBusy = errors.New("too many passwords are being checked at this moment")
 
 // How long the links hold that set a password, and that invite somebody.
 const (
-	linkLife       = 24 * time.Hour
-	invitationLife = 7 * 24 * time.Hour
+	PasswordLinkLife = 24 * time.Hour
+	invitationLife   = 7 * 24 * time.Hour
 )
 
 // linkKind says what a link is for.
@@ -46,7 +46,7 @@ func (k linkKind) life() time.Duration {
 	if k == linkInvitation {
 		return invitationLife
 	}
-	return linkLife
+	return PasswordLinkLife
 }
 
 // PasswordLink is a one-use permission to set a password. The secret is shown once and

@@ -148,6 +148,24 @@ func (s *Store) ListSessions(ctx context.Context, id operation.UserID) ([]Sessio
 	return out, err
 }
 
+// SignOutUser ends all sessions of somebody else, with a reason.
+func (s *Store) SignOutUser(ctx context.Context, a Actor, id operation.UserID, reason string) error {
+	return s.write(ctx, func(t *tx) error {
+		now, err := t.clock()
+		if err != nil {
+			return err
+		}
+		if err := t.mayManage(a, id, now); err != nil {
+			return err
+		}
+		n, err := t.revokeSessions(id, now, nil)
+		if err != nil || n == 0 {
+			return err
+		}
+		return t.enter(a, now, operation.SubjectUser, string(id), "end_sessions", reason)
+	})
+}
+
 // EndSession ends one of the acting person's own sessions, by its ID. One that is not
 // there is ErrNotFound.
 func (s *Store) EndSession(ctx context.Context, a Actor, session string) error {

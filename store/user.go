@@ -99,7 +99,11 @@ func (s *Store) addUser(ctx context.Context, a Actor, n NewUser, kind linkKind, 
 		if err != nil {
 			return err
 		}
-		if err := t.enter(a, now, operation.SubjectUser, string(id), kind.action(), reason, "email", email); err != nil {
+		action := "add_user"
+		if kind == linkInvitation {
+			action = "invite_user"
+		}
+		if err := t.enter(a, now, operation.SubjectUser, string(id), action, reason, "email", email); err != nil {
 			return err
 		}
 		for _, g := range n.Roles {

@@ -42,7 +42,11 @@ const (
 	valueUser  = "user"
 	valueFlash = "flash"
 	valueKept  = "kept"
-	valueWas   = "was" // who signed out here: a form that they send afterwards is theirs
+	valueWas   = "was"  // who signed out here: a form that they send afterwards is theirs
+	valueOnce  = "once" // what the next page shows, once; sealed with the token
+
+	valueProven = "proven" // time.Time: when the person last proved who they are
+	valueRotate = "rotate" // bool: the person's rights have changed, a new token is due
 )
 
 // maxToken bounds the cookie's value that is looked up.
@@ -80,9 +84,10 @@ func (s *sessionStore) New(r *http.Request, name string) (*sessions.Session, err
 	for k, v := range values {
 		x.Values[k] = v
 	}
-	x.Values[valueUser] = string(row.UserID)
+	x.Values[valueUser], x.Values[valuePending] = string(row.UserID), string(row.Pending)
+	x.Values[valueProven], x.Values[valueRotate] = row.AuthenticatedAt, row.Rotate
 	x.ID, x.IsNew = cookie.Value, false
-	if s.needsRenewal(row) && !isLive(r) {
+	if !row.Replaced && s.needsRenewal(row) && !isLive(r) {
 		return x, s.store.SaveSession(r.Context(), s.row(r, x, row.CreatedAt))
 	}
 	return x, nil

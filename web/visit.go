@@ -38,8 +38,12 @@ func visitOf(c echo.Context) *Visit {
 // VisitOf gives the request's visit. It is there on every page.
 func VisitOf(c echo.Context) *Visit { return c.Get(visitKey).(*Visit) }
 
-// Actor is the signed-in person as the store wants to know them.
-func (v *Visit) Actor() store.Actor { return v.User.Actor("web") }
+// Actor is the signed-in person as the store wants to know them, with their session.
+func (v *Visit) Actor() store.Actor {
+	a := v.User.Actor("web")
+	a.Session = v.TokenHash()
+	return a
+}
 
 // Printer says things in the reader's language and time zone.
 func (v *Visit) Printer() *text.Printer { return v.printer }
@@ -75,6 +79,12 @@ func visit(next echo.HandlerFunc) echo.HandlerFunc {
 				v.User = &u
 			}
 		}
+		if err := f.rotate(c, v); err != nil {
+			return err
+		}
+		if err := f.settle(r.Context(), v); err != nil {
+			return err
+		}
 		v.printer = printerFor(r, v)
 		c.SetRequest(r.WithContext(text.With(store.WatchCommits(r.Context()), v.printer)))
 		c.Set(visitKey, v)
@@ -95,10 +105,10 @@ func printerFor(r *http.Request, v *Visit) *text.Printer {
 	return text.New(text.Match(locale, r.Header.Get("Accept-Language")), zone, v.Now)
 }
 
-// SignIn starts a new session for a person: the old token opens nothing any more. What
-// the old session kept of theirs (a form, a message) goes with them; a form of somebody
-// else is forgotten.
-func SignIn(c echo.Context, u store.User) error {
+// SignIn starts a new session for a person and records how they proved who they are: the
+// old token opens nothing any more. What the old session kept of theirs (a form, a
+// message) goes with them; a form of somebody else is forgotten.
+func SignIn(c echo.Context, u store.User, how store.SignInKind) error {
 	v, f := VisitOf(c), frameOf(c)
 	old := v.session.ID
 	v.session.ID = ""
@@ -107,10 +117,16 @@ func SignIn(c echo.Context, u store.User) error {
 		delete(v.session.Values, valueKept)
 	}
 	delete(v.session.Values, valueWas)
+	delete(v.session.Values, valueOnce)
+	v.begun()
 	if err := f.sessions.Save(c.Request(), c.Response(), v.session); err != nil {
 		return err
 	}
 	v.User = &u
+	v.session.Values[valueProven] = v.Now
+	if err := f.Store.NoteSignIn(c.Request().Context(), u, how, c.RealIP(), c.Request().UserAgent()); err != nil {
+		return err
+	}
 	if old == "" {
 		return nil
 	}

@@ -128,7 +128,7 @@ func (d *database) migrate(ctx context.Context) error {
 
 // open opens the store.
 func (s *Settings) open(ctx context.Context, db *database, key []byte, log *slog.Logger) (*store.Store, error) {
-	st, err := store.Open(ctx, store.Config{URL: db.app, Secret: key, MaxConns: s.MaxConns, Log: log})
+	st, err := store.Open(ctx, store.Config{URL: db.app, Secret: key, MaxConns: s.MaxConns, ConfirmAfter: s.ConfirmAfter, Log: log})
 	if err != nil {
 		return nil, err
 	}

@@ -11,15 +11,16 @@ import (
 
 // Settings are what all commands share. Each is a flag and an environment variable.
 type Settings struct {
-	Data         string `env:"HOLDPOINT_DATA" default:".data" help:"Folder for the key file, the witness and, unless Holdpoint runs as root, the private database." group:"Installation"`
-	KeyFile      string `env:"HOLDPOINT_KEY_FILE" help:"The installation's secret: one line of base64, 32 bytes or more. Default: the file key in the data folder, made on the first start." group:"Installation"`
-	PublicURL    string `env:"HOLDPOINT_PUBLIC_URL" help:"Address that people open. Default: the address that serve listens on." group:"Installation"`
-	DatabaseURL  string `env:"DATABASE_URL" help:"PostgreSQL address of the application role. Without it, serve starts a private PostgreSQL and the other commands use that one while it runs." group:"Database"`
-	MigrateURL   string `env:"HOLDPOINT_MIGRATE_URL" help:"PostgreSQL address of the role that owns the schema, for migrate. Default: DATABASE_URL." group:"Database"`
-	DatabasePort int    `env:"HOLDPOINT_DATABASE_PORT" default:"0" help:"Port of the private PostgreSQL on 127.0.0.1; 0 takes a free one." group:"Database"`
-	MaxConns     int    `env:"HOLDPOINT_DATABASE_CONNECTIONS" default:"12" help:"Database connections of one process at most. More do not help on few cores." group:"Database"`
-	LogLevel     string `env:"HOLDPOINT_LOG_LEVEL" enum:",debug,info,warn,error" default:"" help:"debug, info, warn or error. Default: info." group:"Log"`
-	LogFormat    string `env:"HOLDPOINT_LOG_FORMAT" enum:"json,text" default:"json" help:"json or text, on standard error." group:"Log"`
+	Data         string        `env:"HOLDPOINT_DATA" default:".data" help:"Folder for the key file, the witness and, unless Holdpoint runs as root, the private database." group:"Installation"`
+	KeyFile      string        `env:"HOLDPOINT_KEY_FILE" help:"The installation's secret: one line of base64, 32 bytes or more. Default: the file key in the data folder, made on the first start." group:"Installation"`
+	PublicURL    string        `env:"HOLDPOINT_PUBLIC_URL" help:"Address that people open. Default: the address that serve listens on." group:"Installation"`
+	DatabaseURL  string        `env:"DATABASE_URL" help:"PostgreSQL address of the application role. Without it, serve starts a private PostgreSQL and the other commands use that one while it runs." group:"Database"`
+	MigrateURL   string        `env:"HOLDPOINT_MIGRATE_URL" help:"PostgreSQL address of the role that owns the schema, for migrate. Default: DATABASE_URL." group:"Database"`
+	DatabasePort int           `env:"HOLDPOINT_DATABASE_PORT" default:"0" help:"Port of the private PostgreSQL on 127.0.0.1; 0 takes a free one." group:"Database"`
+	MaxConns     int           `env:"HOLDPOINT_DATABASE_CONNECTIONS" default:"12" help:"Database connections of one process at most. More do not help on few cores." group:"Database"`
+	ConfirmAfter time.Duration `env:"HOLDPOINT_CONFIRM_AFTER" default:"10m" help:"How old a sign-in may be for decisions about re-executions and for changes of access; then the person confirms who they are." group:"Installation"`
+	LogLevel     string        `env:"HOLDPOINT_LOG_LEVEL" enum:",debug,info,warn,error" default:"" help:"debug, info, warn or error. Default: info." group:"Log"`
+	LogFormat    string        `env:"HOLDPOINT_LOG_FORMAT" enum:"json,text" default:"json" help:"json or text, on standard error." group:"Log"`
 }
 
 // Jobs are the settings of whoever performs effects.

@@ -18,6 +18,13 @@ type userCmd struct {
 	Disable userDisableCmd `cmd:"" help:"Take a person out at once: sessions end, approvals count no more."`
 	Enable  userEnableCmd  `cmd:"" help:"Let a disabled person in again, with the roles they have."`
 	Reset   userResetCmd   `cmd:"" help:"End a person's password and sessions; prints a new link."`
+
+	Invite   userInviteCmd   `cmd:"" help:"Invite a person; prints a link that works once and holds for a week."`
+	Resend   userResendCmd   `cmd:"" help:"Print a new link for a person who has not used their invitation; the earlier one is void."`
+	Uninvite userUninviteCmd `cmd:"" help:"Revoke an invitation that was not used; the account is disabled."`
+	Grant    userGrantCmd    `cmd:"" help:"Give a role to a person, for every flow or for one."`
+	Revoke   userRevokeCmd   `cmd:"" help:"Take a role from a person. It counts at once."`
+	SignOut  userSignOutCmd  `cmd:"" help:"End all sessions of a person."`
 }
 
 type userAddCmd struct {

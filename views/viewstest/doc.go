@@ -37,7 +37,7 @@ func Printer(lang string) *text.Printer {
 // All lists every fixture.
 func All() []Fixture {
 	var list []Fixture
-	for _, part := range [][]Fixture{accessFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
+	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
 		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(),
 		installationFixtures(), errorFixtures()} {
 		list = append(list, part...)
