@@ -76,13 +76,17 @@ func (b panelOf) signatures() []views.Signature {
 		return out
 	}
 	for range max(p.Policy.Required, 1) - given {
-		out = append(out, views.Signature{Who: b.turn(n.selector(p.Policy.Approvers))})
+		out = append(out, views.Signature{Who: b.turn(n.selector(p.Policy.Approvers)), Since: timeOf(p.NextSince)})
 	}
 	return out
 }
 
 func signature(n names, a store.ApprovalRow) views.Signature {
-	return views.Signature{Given: true, Who: n.person(string(a.User)), At: a.At, Comment: a.Reason, Decision: a.Decision}
+	who := n.person(string(a.User))
+	if a.For != "" {
+		who.For = n.name(string(a.For))
+	}
+	return views.Signature{Given: true, Who: who, At: a.At, Comment: a.Reason, Decision: a.Decision, Preset: a.Preset, PresetWords: a.PresetWords}
 }
 
 func versionLines(p *store.OperationPage, n names) []views.VersionLine {

@@ -166,7 +166,8 @@ func answers(p *store.OperationPage, t typed) store.Answers {
 }
 
 func (b panelOf) mayDecideAgain() *operation.Refusal {
-	return operation.MayDecideReexecution(b.p.State, b.p.Flow2.Reexecution.Approvers, b.n.viewer, b.p.CaseParties)
+	_, why := b.capacitiesAgain()
+	return why
 }
 
 // reexecution is the second person's form, with the whole case before their eyes.
@@ -176,9 +177,10 @@ func (b panelOf) reexecution() *views.ReexecutionForm {
 		return nil
 	}
 	form, t := b.form("reexecution")
-	form.Barred = b.mayDecideAgain()
+	as, barred := b.capacitiesAgain()
+	form.Barred = barred
 	f := &views.ReexecutionForm{
-		Form: form, Decision: t.val("decision"), Comment: t.val("comment"), Destination: b.p.Profile.Title.In(b.lang),
+		Form: form, As: as, Decision: t.val("decision"), Comment: t.val("comment"), Destination: b.p.Profile.Title.In(b.lang),
 		Key: b.key(q.KeyGeneration), Generation: q.KeyGeneration, KeyKept: q.KeyGeneration == b.p.KeyGeneration,
 		RequestedBy: b.n.person(string(q.By)), RequestedAt: q.At, Reason: q.Reason, Checklist: b.checklist(typed{}),
 		Required: max(b.p.Flow2.Reexecution.Required, 1), FreshLookup: b.p.Facts.Protection.HasLookup, ApprovalExpiry: store.ReexecutionExpires,

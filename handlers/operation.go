@@ -58,7 +58,8 @@ func (s *site) builder(c echo.Context, p *store.OperationPage, t typed) (panelOf
 		return panelOf{}, err
 	}
 	p.Gate = inWords(p.Gate, p.Flow2, v.Printer().Lang, n.people)
-	return panelOf{p: p, n: n, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t}, nil
+	received, err := s.Store.ListReceived(c.Request().Context(), who, p.Flow)
+	return panelOf{p: p, n: n, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t, received: received}, err
 }
 
 // showStale writes the page that refuses a decision on something that has changed: what

@@ -21,13 +21,15 @@ type panelOf struct {
 	// keep is what was typed into a form that is not offered any more: it can still
 	// be added as a note.
 	keep string
+	// received are the capacities in which the viewer decides for others in this flow.
+	received []store.ActsFor
 	// settling says that the viewer comes from the operation that they settled before.
 	settling bool
 }
 
 func (b panelOf) panel() views.Panel {
 	return views.Panel{
-		Yours:  b.n.myTurn(b.p.Next().Who) && b.p.NextKind != "" && b.mainBarred() == nil,
+		Yours:  b.p.NextKind != "" && b.mainBarred() == nil && (b.n.myTurn(b.p.Next().Who) || b.p.State == operation.PendingApproval || b.p.State == operation.ReexecutionRequested),
 		Decide: b.decide(), Reconcile: b.reconcile(), Reexecution: b.reexecution(), Recheck: b.recheck(), Remedy: b.remedy(),
 		Edit: b.edit(), Replace: b.replace(), Withdraw: b.withdraw(), WithdrawRequest: b.withdrawRequest(), Cancel: b.cancel(),
 		Pause: b.pause(false), Resume: b.pause(true), Grant: b.grant(), Dispute: b.dispute(), Evidence: b.evidence(),
@@ -50,7 +52,8 @@ func (b panelOf) form(name string) (views.Form, typed) {
 func (b panelOf) mainBarred() *operation.Refusal {
 	switch b.p.State {
 	case operation.PendingApproval:
-		return b.mayDecide(operation.Approve)
+		_, why := b.capacities()
+		return why
 	case operation.Review, operation.Unknown:
 		return operation.MayReconcile(b.p.State, b.p.Flow2.Reviewer, b.n.viewer)
 	case operation.ReexecutionRequested:
@@ -99,52 +102,7 @@ func (b panelOf) offers(p views.Panel, name string) bool {
 }
 
 func (b panelOf) mayDecide(d operation.Decision) *operation.Refusal {
-	policy := operation.Policy{Approvers: b.p.Stage2.Approval.Approvers}
-	if b.p.Policy != nil {
-		policy = *b.p.Policy
-	}
-	return operation.MayDecide(b.p.State, policy, b.n.viewer, b.p.Parties, b.p.Given(), d)
-}
-
-func (b panelOf) decide() *views.DecideForm {
-	if b.p.State != operation.PendingApproval || b.p.Current() == nil {
-		return nil
-	}
-	form, t := b.form("decide")
-	form.Barred = b.mayDecide(operation.Approve)
-	f := &views.DecideForm{Form: form, Decision: operation.Decision(t.val("decision")), Comment: t.val("comment"),
-		Number: b.p.VersionNo, Required: 1, Destination: b.p.Profile.Title.In(b.lang), Expired: b.expired()}
-	if b.p.Policy != nil {
-		f.Required = max(b.p.Policy.Required, 1)
-	}
-	for _, a := range b.p.Standing {
-		if a.Decision == operation.Approve {
-			f.Given++
-		}
-	}
-	f.Recipients = recipients(b.p)
-	if next := b.p.StageNo + 1; next < len(b.p.Flow2.Stages) && !b.p.Adopted {
-		f.NextStage = b.p.Flow2.Stages[next].Title.In(b.lang)
-	}
-	return f
-}
-
-// expired reports that this version was approved before and the approval ran out.
-func (b panelOf) expired() bool {
-	for i := len(b.p.History) - 1; i >= 0; i-- {
-		if h := b.p.History[i]; h.Action == string(operation.EvExpire) && h.VersionID == b.p.VersionID {
-			return h.Links()["cause"] != "withdrawn"
-		}
-	}
-	return false
-}
-
-func (b panelOf) withdraw() *views.ReasonForm {
-	if b.mayDecide(operation.Withdraw) != nil {
-		return nil // nothing of theirs to take back
-	}
-	form, t := b.form("withdraw")
-	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
+	return operation.MayDecide(b.p.State, b.policy(), b.n.viewer, b.p.Parties, b.p.Given(), d)
 }
 
 // withdrawRequest is offered to every reviewer, also to the one who asked.

@@ -22,7 +22,9 @@ func (s *site) decideReexecution(c echo.Context, at *operationAt, t typed) error
 	if len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
-	err := s.Store.DecideReexecution(at.ctx, at.actor, t.shown(at.p.ID, "comment"), approve)
+	shown := t.shown(at.p.ID, "comment")
+	shown.For = operation.UserID(t.val("for"))
+	err := s.Store.DecideReexecution(at.ctx, at.actor, shown, approve)
 	key := views.FlashReexecutionRefused
 	if approve {
 		key = views.FlashReexecutionApproved

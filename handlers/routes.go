@@ -31,7 +31,7 @@ var (
 
 // routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.viewRoutes(), s.operationRoutes(), s.contentRoutes(), s.setupRoutes(), s.liveRoutes())
+	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.viewRoutes(), s.operationRoutes(), s.decidingRoutes(), s.contentRoutes(), s.setupRoutes(), s.liveRoutes(), s.factorRoutes(), s.providerRoutes(), s.peopleFactorRoutes())
 }
 
 // A POST names the page that shows its form: that page comes back when the form is
@@ -132,6 +132,8 @@ type permission struct {
 	fresh bool
 	// anyRole lets pass also whoever holds no role: it is about themselves.
 	anyRole bool
+	// enrol lets pass also whoever must set a second factor up before anything else.
+	enrol bool
 }
 
 // again is the permission for whoever has proved lately who they are.
@@ -151,6 +153,9 @@ func (r route) guarded() echo.HandlerFunc {
 		}
 		switch {
 		case r.may.open:
+		case v.Enrolling != nil && r.may.enrol:
+		case v.Enrolling != nil:
+			return c.Redirect(http.StatusSeeOther, views.PathFactors)
 		case v.User == nil:
 			return web.AskSignIn(c, fill(r.page, c), r.form())
 		case !r.may.anyRole && !v.Has(r.may.roles...):

@@ -124,7 +124,9 @@ func (n names) author(v store.VersionRow) views.Who {
 func (n names) actor(h store.HistoryRow) views.Who {
 	switch h.ActorKind {
 	case operation.ActorPerson:
-		return views.PersonWho(h.ActorName, h.ActorID == string(n.viewer.ID))
+		who := views.PersonWho(h.ActorName, h.ActorID == string(n.viewer.ID))
+		who.For = h.Links()["for_name"]
+		return who
 	case operation.ActorToken:
 		return views.Who{Kind: views.WhoToken, Name: h.ActorName}
 	case operation.ActorJob:

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +67,7 @@ func (t *tx) addDelegation(a Actor, now time.Time, n NewDelegation) error {
 		roles[i] = string(r)
 	}
 	if _, err := t.exec(`INSERT INTO delegations (id, from_user, to_user, roles, flows, reason, starts_at, ends_at, created_by, created_at, form_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $2, $9, $10)`, string(d.ID), string(d.From), string(d.To), pq.Array(roles), pq.Array(slices.Concat([]string{}, n.Flows)),
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $2, $9, $10)`, string(d.ID), string(d.From), string(d.To), pq.Array(roles), pq.Array(append([]string{}, n.Flows...)),
 		storable(n.Reason), d.StartsAt, d.EndsAt, now, n.FormID); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/lib/pq"
 )
 
-// hand lets one person hand their approvals to another for an hour, and gives the ID.
-func hand(t *testing.T, f *storetest.Fixture, from, to string, roles ...operation.Role) operation.DelegationID {
+// handOn lets one person hand their approvals to another for an hour, and gives the ID.
+func handOn(t *testing.T, f *storetest.Fixture, from, to string, roles ...operation.Role) operation.DelegationID {
 	t.Helper()
 	now := time.Now()
 	n := store.NewDelegation{To: f.Users[to], Roles: roles, StartsAt: now.Add(-time.Minute), EndsAt: now.Add(time.Hour), Reason: "away", FormID: store.NewFormID()}
@@ -32,8 +32,8 @@ func decideFor(t *testing.T, f *storetest.Fixture, id operation.ID, who, princip
 	return f.Store.Decide(t.Context(), f.As(who), in)
 }
 
-// letter is a mail by author that two approvers must approve.
-func letter(t *testing.T, f *storetest.Fixture) operation.ID {
+// twoSigned is a mail by author that two approvers must approve.
+func twoSigned(t *testing.T, f *storetest.Fixture) operation.ID {
 	t.Helper()
 	id := f.Receive(t, storetest.CampaignEvent())[1]
 	ok(t, f.Store.AddVersion(t.Context(), f.As("author"), store.NewVersion{Operation: id, Author: store.Author{Kind: "person", ID: string(f.Users["author"])}, Submit: true,
@@ -47,10 +47,10 @@ func TestDelegation(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
 	s, ctx := f.Store, t.Context()
-	id := letter(t, f)
+	id := twoSigned(t, f)
 	refused(t, f.Decide(t, id, "ops", operation.Approve), operation.CodeNotEntitled)
 	refused(t, decideFor(t, f, id, "ops", "lead", operation.Approve), operation.CodeDelegation)
-	given := hand(t, f, "lead", "ops", operation.RoleApprover)
+	given := handOn(t, f, "lead", "ops", operation.RoleApprover)
 
 	ok(t, decideFor(t, f, id, "ops", "lead", operation.Approve))
 	if n := f.Count(t, "approvals WHERE user_id = $1 AND for_user = $2 AND delegation_id = $3 AND role = 'approver'", string(f.Users["ops"]), string(f.Users["lead"]), string(given)); n != 1 {
@@ -62,7 +62,7 @@ func TestDelegation(t *testing.T) {
 		t.Fatalf("one natural person made a quorum of two: %s", got)
 	}
 	// a second delegation gives nobody a second voice
-	hand(t, f, "second", "ops", operation.RoleApprover)
+	handOn(t, f, "second", "ops", operation.RoleApprover)
 	refused(t, decideFor(t, f, id, "ops", "second", operation.Approve), operation.CodeCountedOnce)
 	ok(t, f.Decide(t, id, "second", operation.Approve))
 	if got := f.State(t, id); got != operation.Waiting {
@@ -102,7 +102,7 @@ func TestDelegationEnds(t *testing.T) {
 	s, ctx := f.Store, t.Context()
 	for _, by := range []string{"lead", "ops", "admin"} {
 		before, after := f.Receive(t, storetest.CouponEvent())[0], f.Receive(t, storetest.CouponEvent())[0]
-		given := hand(t, f, "lead", "ops", operation.RoleApprover)
+		given := handOn(t, f, "lead", "ops", operation.RoleApprover)
 		ok(t, decideFor(t, f, before, "ops", "lead", operation.Approve))
 		gone(t, s.RevokeDelegation(ctx, f.As("second"), given, "not mine"))
 		ok(t, s.RevokeDelegation(ctx, f.Fresh(t, by), given, "back"))
@@ -132,9 +132,9 @@ func TestDelegationKeepsPartiesApart(t *testing.T) {
 	f := storetest.NewFixture(t)
 	ctx := t.Context()
 	ok(t, f.Store.GrantRole(ctx, f.As("admin"), f.Users["author"], store.RoleGrant{Role: operation.RoleApprover}, ""))
-	hand(t, f, "author", "lead", operation.RoleApprover)
-	hand(t, f, "lead", "author", operation.RoleApprover)
-	id := letter(t, f)
+	handOn(t, f, "author", "lead", operation.RoleApprover)
+	handOn(t, f, "lead", "author", operation.RoleApprover)
+	id := twoSigned(t, f)
 	refused(t, decideFor(t, f, id, "lead", "author", operation.Approve), operation.CodePartyFor)
 	refused(t, decideFor(t, f, id, "author", "lead", operation.Approve), operation.CodePartyFor)
 	refused(t, decideFor(t, f, id, "author", "author", operation.Approve), operation.CodeDelegation)
@@ -159,9 +159,9 @@ func TestDelegatedReexecution(t *testing.T) {
 	ok(t, f.Owner.QueryRowContext(ctx, `SELECT requested_by FROM reexecution_requests WHERE operation_id = $1`, string(doubt.id)).Scan(&asked))
 	short := map[operation.UserID]string{f.Users["ops"]: "ops", f.Users["ops2"]: "ops2"}
 	other := map[string]string{"ops": "ops2", "ops2": "ops"}[short[asked]]
-	hand(t, f, short[asked], "lead", operation.RoleOpsOwner)
-	hand(t, f, other, short[asked], operation.RoleOpsOwner)
-	hand(t, f, other, "lead", operation.RoleOpsOwner)
+	handOn(t, f, short[asked], "lead", operation.RoleOpsOwner)
+	handOn(t, f, other, short[asked], operation.RoleOpsOwner)
+	handOn(t, f, other, "lead", operation.RoleOpsOwner)
 	try := func(who, principal string) error {
 		sh := doubt.shown("second decision")
 		sh.For = f.Users[principal]
@@ -179,10 +179,10 @@ func TestDelegatedReexecution(t *testing.T) {
 func TestDelegationConstraints(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
-	given := hand(t, f, "lead", "ops", operation.RoleApprover)
-	past := hand(t, f, "second", "ops", operation.RoleApprover)
+	given := handOn(t, f, "lead", "ops", operation.RoleApprover)
+	past := handOn(t, f, "second", "ops", operation.RoleApprover)
 	ok(t, f.Store.RevokeDelegation(t.Context(), f.As("second"), past, "back"))
-	id := letter(t, f)
+	id := twoSigned(t, f)
 	in := f.Decision(t, id, operation.Approve)
 	insert := func(user, principal string, delegation operation.DelegationID, role string) error {
 		_, err := f.Owner.Exec(`INSERT INTO approvals (id, operation_id, version_id, hash, decision, user_id, role, form_id, decided_at, for_user, delegation_id)
@@ -196,7 +196,7 @@ func TestDelegationConstraints(t *testing.T) {
 			t.Errorf("err = %v, want %s", err, constraint)
 		}
 	}
-	named(insert("ops", "lead", "", "approver"), "approvals_delegated")
+	named(insert("ops", "", given, "approver"), "approvals_delegated")
 	named(insert("ops2", "lead", given, "approver"), "approvals_delegation")
 	named(insert("ops", "lead", given, "ops_owner"), "approvals_delegation_live")
 	named(insert("ops", "second", past, "approver"), "approvals_delegation_live")
@@ -220,7 +220,7 @@ func TestDelegationConstraints(t *testing.T) {
 	named(add("lead", "ops", "admin"), "delegations_own")
 	// a party of the content
 	ok(t, f.Store.GrantRole(t.Context(), f.As("admin"), f.Users["author"], store.RoleGrant{Role: operation.RoleApprover}, ""))
-	wrote := hand(t, f, "author", "ops2", operation.RoleApprover)
+	wrote := handOn(t, f, "author", "ops2", operation.RoleApprover)
 	named(insert("ops2", "author", wrote, "approver"), "approvals_delegated_party")
 }
 
@@ -228,7 +228,7 @@ func TestDelegationConstraints(t *testing.T) {
 func TestWithdrawnApprovalCanBeGivenAgain(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
-	id := letter(t, f)
+	id := twoSigned(t, f)
 	for range 2 {
 		ok(t, f.Decide(t, id, "lead", operation.Approve))
 		ok(t, f.Decide(t, id, "lead", operation.Withdraw))
@@ -247,7 +247,7 @@ func TestRaceRevokeDelegationDecide(t *testing.T) {
 	s, ctx := f.Store, context.Background()
 	decided := 0
 	for range rightsRounds {
-		given := hand(t, f, "lead", "ops", operation.RoleApprover)
+		given := handOn(t, f, "lead", "ops", operation.RoleApprover)
 		id := f.Receive(t, storetest.CouponEvent())[0]
 		form := f.Decision(t, id, operation.Approve)
 		form.For = f.Users["lead"]
@@ -272,9 +272,9 @@ func TestRaceRevokeDelegationDecide(t *testing.T) {
 func TestRaceApproveForAndOwn(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
-	hand(t, f, "lead", "ops", operation.RoleApprover)
+	handOn(t, f, "lead", "ops", operation.RoleApprover)
 	for range rightsRounds {
-		id := letter(t, f)
+		id := twoSigned(t, f)
 		own, lent := f.Decision(t, id, operation.Approve), f.Decision(t, id, operation.Approve)
 		lent.For = f.Users["lead"]
 		x, y := both(func() error { return f.Store.Decide(context.Background(), f.As("lead"), own) }, func() error { return f.Store.Decide(context.Background(), f.As("ops"), lent) })

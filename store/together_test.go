@@ -104,7 +104,7 @@ func TestListTogetherIsWhatThePersonMay(t *testing.T) {
 	if len(mine.Items) != 0 {
 		t.Errorf("an ops owner is shown %d to approve", len(mine.Items))
 	}
-	hand(t, f, "lead", "ops", operation.RoleApprover)
+	handOn(t, f, "lead", "ops", operation.RoleApprover)
 	lent, err := f.Store.ListTogether(t.Context(), f.As("ops"), couponFlow, couponStage)
 	ok(t, err)
 	if len(lent.Items) != store.TogetherLimit || lent.Items[0].ForName != "Lea Lead" || lent.Items[0].For != f.Users["lead"] {

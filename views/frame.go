@@ -22,6 +22,8 @@ type Frame struct {
 	Flash []Flash
 	// Theme is "light", "dark" or "" for the browser's own choice.
 	Theme string
+	// BreakGlass says that the viewer has signed in past the sign-in provider.
+	BreakGlass bool
 	// SendsPaused is set while all sends are paused.
 	SendsPaused bool
 	// LiveAt is the moment before the page's first read: from then on it learns of changes.
@@ -58,17 +60,21 @@ const (
 
 // The addresses that the frame itself links or posts to.
 const (
-	PathInbox        = "/inbox"
-	PathOperations   = "/operations"
-	PathDeliveries   = "/deliveries"
-	PathFlows        = "/flows"
-	PathDestinations = "/destinations"
-	PathPeople       = "/people"
-	PathAccount      = "/account"
-	PathAdopt        = "/operations/adopt"
-	PathSignIn       = "/sign-in"
-	PathSignOut      = "/sign-out" // POST
-	PathShortcuts    = "/shortcuts"
+	PathInbox          = "/inbox"
+	PathOperations     = "/operations"
+	PathDeliveries     = "/deliveries"
+	PathFlows          = "/flows"
+	PathDestinations   = "/destinations"
+	PathPeople         = "/people"
+	PathAccount        = "/account"
+	PathAdopt          = "/operations/adopt"
+	PathTogether       = "/approve-together" // ?flow=…&stage=…
+	PathDelegations    = "/account/delegations"
+	PathAllDelegations = "/people/delegations"
+	PathSignIn         = "/sign-in"
+	PathSignOut        = "/sign-out" // POST
+	PathShortcuts      = "/shortcuts"
+	PathConfirm        = "/confirm" // who am I, once more
 )
 
 // navEntry is one link of the top bar.
@@ -127,6 +133,9 @@ const (
 type Flash struct {
 	Kind FlashKind
 	Say  Say
+	// Next leads to the next decision that waits; an empty one = nothing waits any more;
+	// nil = nothing is offered.
+	Next *Link
 }
 
 // The catalogue keys of what an action did. Handlers put them into a Flash.

@@ -84,7 +84,7 @@ var personWords = []string{"add_user", "enable_user", "disable_user", "grant_rol
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".
 var historyDetails = []string{"attempt", "version", "result", "outcome", "code", "reference", "candidate", "other", "stage",
-	"until", "replacement", "operation", "granted", "flow", "email"}
+	"until", "replacement", "operation", "person", "granted", "flow", "email", "passkey", "issuer", "left", "by"}
 
 // detailsText says what else an entry is about.
 func detailsText(p *text.Printer, links map[string]string) string {
@@ -105,8 +105,12 @@ func detailValue(p *text.Printer, name, v string) string {
 		return resultText(p, v)
 	case "code":
 		return codeText(p, v)
-	case "granted":
-		return p.T("role." + v)
+	case "granted": // one role, or those of a delegation
+		var roles []string
+		for r := range strings.SplitSeq(v, ",") {
+			roles = append(roles, p.T("role."+r))
+		}
+		return strings.Join(roles, ", ")
 	case "until":
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
 			return p.Short(at)

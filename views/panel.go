@@ -164,6 +164,8 @@ type CheckItem struct {
 // Fields: decision (approve | refuse), confirm (yes; needed to approve), comment.
 type ReexecutionForm struct {
 	Form
+	// As are the capacities in which the viewer may decide; see DecideForm.
+	As       []Option
 	Decision string
 	Comment  string
 	// What the second person must see.
@@ -197,6 +199,8 @@ type ReasonForm struct {
 	Form
 	Reason  string
 	Confirm bool
+	// Effect is the key of what it does where that differs from the usual; "" = the usual.
+	Effect string
 	// InFlight is how many attempts are under way now (pause).
 	InFlight int
 }

@@ -26,6 +26,8 @@ type Who struct {
 	You  bool // it is the viewer
 	// Another says that the viewer holds the role but cannot be the one.
 	Another bool
+	// For is the name of the person for whom they acted, by a delegation.
+	For string
 }
 
 // PersonWho names a person.
@@ -39,6 +41,11 @@ func SystemWho() Who { return Who{Kind: WhoSystem} }
 
 // In names them in the reader's language.
 func (w Who) In(p *text.Printer) string {
+	if w.For != "" {
+		principal := w.For
+		w.For = ""
+		return p.T("who.for", "Name", w.In(p), "For", principal)
+	}
 	switch {
 	case w.Kind == WhoSystem:
 		return p.T("who.system")

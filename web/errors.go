@@ -25,10 +25,11 @@ var errForeign = errors.New("the form came from another site")
 // missing in the form, 409 for what stands in the way now.
 func RefusalStatus(code operation.Code) int {
 	switch code {
-	case operation.CodeNotEntitled, operation.CodeOwnContent, operation.CodeParty, operation.CodeApproverNotEntitled:
+	case operation.CodeNotEntitled, operation.CodeOwnContent, operation.CodeParty, operation.CodeApproverNotEntitled,
+		operation.CodePartyFor, operation.CodeDelegatorNotEntitled:
 		return http.StatusForbidden
 	case operation.CodeReasonMissing, operation.CodeEvidenceMissing, operation.CodeReferenceMissing, operation.CodeDateMissing,
-		operation.CodeChecklist, operation.CodeContentMissing, operation.CodeItemKey:
+		operation.CodeChecklist, operation.CodeContentMissing, operation.CodeItemKey, operation.CodeDelegate, operation.CodeDelegationTime:
 		return http.StatusUnprocessableEntity
 	}
 	return http.StatusConflict

@@ -23,11 +23,15 @@ type Visit struct {
 	// User is the signed-in person; nil = nobody. Rights are read again in the
 	// transaction that decides.
 	User *store.User
+	// Pending has given the first factor in this session and owes the second; Enrolling
+	// must set a second factor up before anything else. User is nil for both.
+	Pending, Enrolling *store.User
 	// Now is the moment at which the page is made.
 	Now time.Time
 
 	session *sessions.Session
 	printer *text.Printer
+	mark    mark
 }
 
 func visitOf(c echo.Context) *Visit {
@@ -96,9 +100,9 @@ func visit(next echo.HandlerFunc) echo.HandlerFunc {
 // language and UTC.
 func printerFor(r *http.Request, v *Visit) *text.Printer {
 	locale, zone := "", time.UTC
-	if v.User != nil {
-		locale = v.User.Locale
-		if z, err := time.LoadLocation(v.User.Zone); err == nil && v.User.Zone != "" {
+	if u := v.known(); u != nil {
+		locale = u.Locale
+		if z, err := time.LoadLocation(u.Zone); err == nil && u.Zone != "" {
 			zone = z
 		}
 	}
@@ -144,7 +148,7 @@ func SignOut(c echo.Context) error {
 	}
 	f.Store.Hint() // their open pages end
 	was, _ := v.session.Values[valueUser].(string)
-	v.User, v.session.ID, v.session.Values = nil, "", map[any]any{valueWas: was}
+	v.User, v.Enrolling, v.Pending, v.session.ID, v.session.Values = nil, nil, nil, "", map[any]any{valueWas: was}
 	gone := *v.session.Options
 	gone.MaxAge = -1
 	http.SetCookie(c.Response(), sessions.NewCookie(v.session.Name(), "", &gone))
@@ -160,6 +164,7 @@ type flash struct {
 	Kind views.FlashKind
 	Key  string
 	Args []string
+	Next *views.Link `json:",omitempty"`
 }
 
 // maxFlash bounds how many messages wait to be shown.
@@ -168,9 +173,14 @@ const maxFlash = 4
 // Flash keeps a message about what was done for the next page. Its parameters must be
 // texts, names and values in turn. The same message twice (a double click) is one.
 func Flash(c echo.Context, kind views.FlashKind, key string, args ...string) error {
+	return FlashNext(c, kind, nil, key, args...)
+}
+
+// FlashNext is Flash with a link to what comes next; nil = none is offered.
+func FlashNext(c echo.Context, kind views.FlashKind, next *views.Link, key string, args ...string) error {
 	v := VisitOf(c)
 	list := v.flashes()
-	m := flash{Kind: kind, Key: key, Args: args}
+	m := flash{Kind: kind, Key: key, Args: args, Next: next}
 	if slices.ContainsFunc(list, func(o flash) bool { return o.Key == m.Key && slices.Equal(o.Args, m.Args) }) {
 		return nil
 	}
@@ -210,7 +220,7 @@ func (v *Visit) takeFlash(c echo.Context) []views.Flash {
 		for k, a := range m.Args {
 			args[k] = a
 		}
-		out[i] = views.Flash{Kind: m.Kind, Say: views.Sentence(m.Key, args...)}
+		out[i] = views.Flash{Kind: m.Kind, Say: views.Sentence(m.Key, args...), Next: m.Next}
 	}
 	return out
 }

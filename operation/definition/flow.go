@@ -91,6 +91,8 @@ type Stage struct {
 	Content     map[string]any // as written, with its expressions
 	Drafts      []DraftField   // the parts that somebody writes
 	Approval    operation.Policy
+	// Reasons are the preset reasons of a decision; none = the common ones.
+	Reasons     map[operation.Decision][]Reason
 	MaxAttempts int
 	SatisfiedBy string // SatisfiedConfirmed, SatisfiedAccepted or SatisfiedDelivered
 	// DeliveredWithin is how long an accepted mail may stay without news of its delivery
@@ -98,6 +100,12 @@ type Stage struct {
 	DeliveredWithin time.Duration
 
 	tree draftTree
+}
+
+// Reason is a preset reason that a flow offers for one of the approvers' decisions.
+type Reason struct {
+	Code string `json:"code"` // stored with the decision
+	Text Text   `json:"text"`
 }
 
 // DraftField is a part of a stage's content that a person or a model writes.
@@ -179,6 +187,7 @@ type rawApproval struct {
 		Role  operation.Role `json:"role"`
 		After duration       `json:"after"`
 	} `json:"escalate"`
+	Reasons map[operation.Decision][]Reason `json:"reasons"`
 }
 
 // ParseFlow reads a flow file. The error is Problems, with file, line and field.
@@ -240,6 +249,16 @@ func (s rawStage) stage(f *Flow, path string, p *problems) Stage {
 	st := Stage{
 		Key: s.Key, Title: s.Title, Destination: s.Destination, Action: s.Action, Content: s.Content,
 		Approval: s.Approval.policy(), MaxAttempts: s.Attempts.Max, SatisfiedBy: or(s.SatisfiedBy, SatisfiedConfirmed),
+	}
+	st.Reasons = s.Approval.Reasons
+	for d, list := range st.Reasons {
+		seen := map[string]bool{}
+		for i, r := range list {
+			if seen[r.Code] {
+				p.add(join(item(join(path, "approval.reasons."+string(d)), i), "code"), "two reasons have the code %q", r.Code)
+			}
+			seen[r.Code] = true
+		}
 	}
 	if len(st.Title) == 0 {
 		st.Title = Text{"en": s.Key}
