@@ -48,6 +48,67 @@ func TestRaceRevokeDecide(t *testing.T) {
 	t.Logf("the decision came first in %d of %d rounds", decided, rightsRounds)
 }
 
+// TestRaceDisableDecide: the account is disabled while its person presses Approve
+// (FC-44). Either the approval came first, and permits nothing afterwards, or there is
+// none.
+func TestRaceDisableDecide(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	s, ctx := f.Store, t.Context()
+	for range rightsRounds {
+		id := f.Receive(t, storetest.CouponEvent())[0]
+		form := f.Decision(t, id, operation.Approve)
+		err, disabled := both(func() error { return s.Decide(ctx, f.As("lead"), form) },
+			func() error { return s.DisableUser(ctx, f.As("admin"), f.Users["lead"], "left") })
+		ok(t, disabled)
+		n := f.Count(t, "approvals WHERE operation_id = $1", string(id))
+		if err != nil {
+			refused(t, err, operation.CodeNotEntitled)
+		}
+		if (err == nil) != (n == 1) {
+			t.Errorf("err = %v, and %d approvals", err, n)
+		}
+		if err == nil {
+			approved := at(t, f, `SELECT decided_at FROM approvals WHERE operation_id = $1`, string(id))
+			if gone := at(t, f, `SELECT max(at) FROM history WHERE subject_kind = 'user' AND action = 'disable_user'`); !approved.Before(gone) {
+				t.Errorf("approved at %v, by an account disabled at %v", approved, gone)
+			}
+		}
+		_, err = s.Claim(ctx, worker, id, "w")
+		if err == nil {
+			t.Error("it was claimed on the approval of a disabled account")
+		}
+		ok(t, s.EnableUser(ctx, f.As("admin"), f.Users["lead"], ""))
+	}
+}
+
+// TestRaceNarrowDecide: the role for every flow becomes one for another flow alone, while
+// its person presses Approve.
+func TestRaceNarrowDecide(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	s, ctx, lead := f.Store, t.Context(), f.Users["lead"]
+	wide, narrow := []store.RoleGrant{{Role: operation.RoleApprover}}, []store.RoleGrant{{Role: operation.RoleApprover, Flow: "plain-note"}}
+	for range rightsRounds {
+		id := f.Receive(t, storetest.CouponEvent())[0]
+		form := f.Decision(t, id, operation.Approve)
+		err, changed := both(func() error { return s.Decide(ctx, f.As("lead"), form) },
+			func() error { _, err := s.SetRoles(ctx, f.As("admin"), lead, wide, narrow, "notes alone"); return err })
+		ok(t, changed)
+		if err != nil {
+			refused(t, err, operation.CodeNotEntitled)
+			if f.Count(t, "approvals WHERE operation_id = $1", string(id)) != 0 {
+				t.Error("refused, and recorded")
+			}
+		} else {
+			_, err := s.Claim(ctx, worker, id, "w")
+			refused(t, err, operation.CodeApproverNotEntitled)
+		}
+		_, err = s.SetRoles(ctx, f.As("admin"), lead, narrow, wide, "everything again")
+		ok(t, err)
+	}
+}
+
 func TestRaceDisableClaim(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
