@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/store"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -22,6 +23,10 @@ type metrics struct {
 	sweepFailures *prometheus.CounterVec
 	recordRetries prometheus.Counter
 	wake          prometheus.Histogram
+
+	notices        *prometheus.CounterVec
+	noticesWaiting *prometheus.GaugeVec
+	noticeSeconds  *prometheus.HistogramVec
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -43,7 +48,13 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		wake: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "holdpoint", Name: "wake_seconds",
 			Help: "From a due wake-up to the worker.", Buckets: prometheus.ExponentialBuckets(0.001, 2.5, 12)}),
 	}
+	m.notices = counter("notices_total", "Tries to tell people by mail or chat, by what became of them: sent, again, unknown, failed.", "channel", "kind", "result")
+	m.noticesWaiting = prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "holdpoint", Name: "notices_waiting",
+		Help: "Notices that are due and not sent, or were tried in vain."}, []string{"channel"})
+	m.noticeSeconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "holdpoint", Name: "notice_seconds",
+		Help: "From the record of a notice to its arrival; bundles are not counted.", Buckets: prometheus.ExponentialBuckets(0.25, 3, 9)}, []string{"channel"})
 	if r != nil {
+		r.MustRegister(m.notices, m.noticesWaiting, m.noticeSeconds)
 		r.MustRegister(m.attempts, m.seconds, m.inFlight, m.lookups, m.refused, m.swept, m.sweepFailures, m.recordRetries, m.wake)
 	}
 	return m
@@ -52,6 +63,23 @@ func newMetrics(r prometheus.Registerer) *metrics {
 func (m *metrics) attempted(destination string, r operation.Result, took time.Duration) {
 	m.attempts.WithLabelValues(destination, r.Outcome.String(), r.Proof.Code).Inc()
 	m.seconds.WithLabelValues(destination, r.Outcome.String()).Observe(took.Seconds())
+}
+
+// noticed counts one try of a message, by the kind of what it tells of first.
+func (m *metrics) noticed(o store.NoticeOrder, r store.NoticeResult) {
+	result := "again"
+	switch {
+	case r.Sent:
+		result = "sent"
+		if !o.Bundle {
+			m.noticeSeconds.WithLabelValues(o.Channel).Observe(o.Now.Sub(o.Created).Seconds())
+		}
+	case r.Permanent:
+		result = "failed"
+	case r.Unknown:
+		result = "unknown"
+	}
+	m.notices.WithLabelValues(o.Channel, string(o.Items[0].Kind), result).Inc()
 }
 
 // quieter passes the job engine's warnings on: what it says about its jobs is not what

@@ -118,6 +118,8 @@ func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs])
 	h.w.swept("session", int(sessions), err)
 	counters, err := h.w.store.DeleteOldLoginCounters(ctx)
 	h.w.swept("sign_in_counter", int(counters), err)
+	notices, err := h.w.store.DeleteOldNotices(ctx)
+	h.w.swept("old_notice", int(notices), err)
 	signIns, err := h.w.store.DeleteOldSignIns(ctx)
 	h.w.swept("sign_in", int(signIns), err)
 	return nil

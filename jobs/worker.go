@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"strings"
@@ -45,6 +46,8 @@ type Config struct {
 	Poll time.Duration
 	// PollOnly does without a listening connection.
 	PollOnly bool
+	// Notify tells people; nil = this process does not.
+	Notify *Notify
 }
 
 // The defaults of Config.
@@ -112,6 +115,7 @@ type Worker struct {
 	hard     context.Context // done: give up what is still running
 	giveUp   context.CancelFunc
 	sweeper  sync.WaitGroup
+	notify   *notifier // nil = it tells nobody
 }
 
 // New prepares a worker; Start starts it.
@@ -125,6 +129,9 @@ func New(c Config) (*Worker, error) {
 	w.dests = destinations{worker: w, all: map[string]*destination{}}
 	w.stopping, w.stopNow = context.WithCancel(context.Background())
 	w.hard, w.giveUp = context.WithCancel(context.Background())
+	if c.Notify != nil {
+		w.notify = &notifier{w: w, cfg: *c.Notify}
+	}
 	return w, w.engine()
 }
 
@@ -142,12 +149,18 @@ func (w *Worker) engine() error {
 	river.AddWorker(workers, &executeWorker{w: w})
 	river.AddWorker(workers, &lookupWorker{w: w})
 	river.AddWorker(workers, &housekeepWorker{w: w})
+	queues := map[string]river.QueueConfig{
+		store.QueueEffects: {MaxWorkers: w.cfg.Effects}, store.QueueLookups: {MaxWorkers: w.cfg.Lookups}, queueHousekeep: {MaxWorkers: 1},
+	}
+	if w.notify != nil {
+		river.AddWorker(workers, &noticeWorker{n: w.notify})
+		river.AddWorker(workers, &noticeUpdateWorker{n: w.notify})
+		maps.Copy(queues, noticeQueues())
+	}
 	var err error
 	w.river, err = river.NewClient(driver, &river.Config{
 		ID: w.cfg.Name, Workers: workers, Logger: quieter(w.log),
-		Queues: map[string]river.QueueConfig{
-			store.QueueEffects: {MaxWorkers: w.cfg.Effects}, store.QueueLookups: {MaxWorkers: w.cfg.Lookups}, queueHousekeep: {MaxWorkers: 1},
-		},
+		Queues:        queues,
 		FetchCooldown: fetchCooldown, FetchPollInterval: w.cfg.Poll, PollOnly: w.cfg.PollOnly,
 		JobTimeout: -1, MaxAttempts: 1,
 		CompletedJobRetentionPeriod: time.Hour, CancelledJobRetentionPeriod: time.Hour, DiscardedJobRetentionPeriod: 24 * time.Hour,
@@ -180,6 +193,9 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	w.sweeper.Go(w.sweepAll)
+	if w.notify != nil {
+		w.sweeper.Go(w.notify.run)
+	}
 	w.log.Info("jobs started", "effects", w.cfg.Effects, "lookups", w.cfg.Lookups)
 	return nil
 }

@@ -48,6 +48,7 @@ CREATE TABLE notices (
     lease_until timestamptz,                   -- somebody is sending it
     carried_by  text COLLATE "C",              -- the summary that told of it
     message_id  text NOT NULL DEFAULT '',
+    dated       timestamptz,                   -- the message's date, frozen with its Message-ID
     last_error  text NOT NULL DEFAULT '',
     remote      text NOT NULL DEFAULT '',      -- where a chat keeps it
     live        boolean NOT NULL DEFAULT false, -- a chat message that is to be changed once the decision is taken

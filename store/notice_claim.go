@@ -123,8 +123,11 @@ func (c *noticeClaim) seen(rows []noticeSent) (map[string]bool, error) {
 
 // order puts the message together.
 func (c *noticeClaim) order(lead noticeSent, rows []noticeSent, domain string) (NoticeOrder, error) {
-	o := NoticeOrder{ID: lead.ID, Channel: lead.Channel, Attempt: lead.Attempts + 1, Message: lead.Message, At: lead.Created, Now: c.now,
+	o := NoticeOrder{ID: lead.ID, Channel: lead.Channel, Attempt: lead.Attempts + 1, Message: lead.Message, At: c.now, Now: c.now, Created: lead.Created,
 		Bundle: lead.Bundle != "", Remote: lead.Remote}
+	if lead.Dated != nil {
+		o.At = lead.Dated.UTC()
+	}
 	if o.Message == "" {
 		o.Message = string(lead.ID) + "@" + domain
 	}

@@ -19,6 +19,7 @@ type NoticeOrder struct {
 	Message string    // Message-ID without brackets; the same at every try
 	At      time.Time // frozen with the Message-ID: the mail's date
 	Now     time.Time
+	Created time.Time // when the notice was recorded
 	// To is the person; without one, Place is the chat place of the flow.
 	To     NoticeReader
 	Place  definition.ChatPlace
@@ -76,10 +77,11 @@ type noticeSent struct {
 	Remote     string               `db:"remote"`
 	Live       bool                 `db:"live"`
 	Created    time.Time            `db:"created_at"`
+	Dated      *time.Time           `db:"dated"`
 }
 
 const sentColumns = `id, kind, subject, flow, title, decision, since, step, addressee, COALESCE(user_id, '') AS user_id, channel, bundle, planned_for, state, attempts,
-	lease_until, COALESCE(carried_by, '') AS carried_by, message_id, remote, live, created_at`
+	lease_until, COALESCE(carried_by, '') AS carried_by, message_id, remote, live, created_at, dated`
 
 // bundleLimit bounds how many notices one message carries.
 const bundleLimit = 500
@@ -118,8 +120,8 @@ func (s *Store) ClaimNotice(ctx context.Context, id operation.NoticeID, domain s
 		if lead.Bundle != "" {
 			carried = string(lead.ID)
 		}
-		_, err = t.exec(`UPDATE notices SET lease_until = $2, attempts = attempts + 1, carried_by = NULLIF($3, ''), message_id = CASE WHEN id = $4 THEN $5 ELSE message_id END WHERE id = ANY($1)`,
-			pq.Array(o.ids), now.Add(lease), carried, string(lead.ID), o.Message)
+		_, err = t.exec(`UPDATE notices SET lease_until = $2, attempts = attempts + 1, carried_by = NULLIF($3, ''), message_id = CASE WHEN id = $4 THEN $5 ELSE message_id END, dated = CASE WHEN id = $4 THEN CAST($6 AS timestamptz) ELSE dated END WHERE id = ANY($1)`,
+			pq.Array(o.ids), now.Add(lease), carried, string(lead.ID), o.Message, o.At)
 		return err
 	})
 	if err == nil && o.ID == "" {
