@@ -18,8 +18,13 @@ const pathSetPassword = "/set-password"
 
 func (s *site) signInPage(c echo.Context) error {
 	back := s.back(c.QueryParam("return"))
-	if web.VisitOf(c).User != nil {
+	switch v := web.VisitOf(c); {
+	case v.User != nil:
 		return c.Redirect(http.StatusSeeOther, back)
+	case v.Enrolling != nil:
+		return c.Redirect(http.StatusSeeOther, views.PathFactors)
+	case v.Pending != nil:
+		return c.Redirect(http.StatusSeeOther, returning(views.PathSignInFactor, back))
 	}
 	return s.showSignIn(c, http.StatusOK, typed{fields: url.Values{"return": {back}}})
 }
@@ -32,43 +37,54 @@ func (s *site) showSignIn(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m.SetUpNeeded = len(people) == 0
+	if s.hasPasskeys(c) {
+		m.Passkey = &views.PasskeyAsk{Start: views.PathSignIn + "/passkey/start", Finish: views.PathSignIn + "/passkey", Return: m.Return}
+	}
+	if s.Provider != nil {
+		m.Provider = &views.ProviderLink{Name: s.Provider.name(), URL: returning(views.PathProvider, m.Return)}
+		m.ProviderOnly = s.Provider.only()
+	}
 	m.Frame = web.Frame(c, "")
 	return web.RenderStatus(c, status, views.SignInPage(m))
 }
 
-// signIn checks e-mail address and password and starts a new session. It decides
-// nothing: a form that was kept comes back and must be sent again.
+// signIn checks e-mail address and password. Where only the provider signs people in, a
+// password of another account is wrong whatever it is, after the same work.
 func (s *site) signIn(c echo.Context) error {
 	t, err := sent(c)
 	if err != nil {
 		return err
 	}
-	u, err := s.Store.VerifyPassword(c.Request().Context(), t.val("email"), t.val("password"), c.RealIP())
-	var limited *store.LoginLimited
-	switch {
-	case errors.Is(err, store.ErrBadLogin):
-		t.wrong("", views.Sentence(views.ErrorWrongPassword))
-		return s.showSignIn(c, http.StatusUnprocessableEntity, t)
-	case errors.As(err, &limited):
-		t.wrong("", tooMany(limited, web.VisitOf(c)))
-		return s.showSignIn(c, http.StatusTooManyRequests, t)
-	case err != nil:
-		return err
+	password := t.val("password")
+	if !s.Provider.local(strings.TrimSpace(t.val("email"))) {
+		password = store.NewFormID()
 	}
-	if err := web.SignIn(c, u); err != nil {
-		return err
-	}
-	if web.HasKept(c) {
-		if err := web.Flash(c, views.FlashWarn, views.FlashSignInAgain); err != nil {
+	u, err := s.Store.VerifyPassword(c.Request().Context(), t.val("email"), password, c.RealIP())
+	if errors.Is(err, store.ErrBadLogin) {
+		if err := s.Store.NoteFailedSignIn(c.Request().Context(), t.val("email"), store.ByPassword, c.RealIP(), c.Request().UserAgent()); err != nil {
 			return err
 		}
 	}
-	return c.Redirect(http.StatusSeeOther, s.back(t.val("return")))
+	if p, ok := proofTrouble(c, err, views.ErrorWrongPassword); ok {
+		if errors.Is(err, store.ErrBadLogin) && s.Provider.only() {
+			p.say = views.Sentence(views.ErrorProviderOnly, "Name", s.Provider.name())
+		}
+		t.wrong("", p.say)
+		return s.showSignIn(c, p.status, t)
+	}
+	if err != nil {
+		return err
+	}
+	to, err := s.proven(c, u, store.ByPassword, false, s.back(t.val("return")))
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, to)
 }
 
 // signOut ends the session. Without one nothing is written: the address is open to anyone.
 func (s *site) signOut(c echo.Context) error {
-	if web.VisitOf(c).User == nil {
+	if v := web.VisitOf(c); v.Self() == nil && v.Pending == nil {
 		return c.Redirect(http.StatusSeeOther, views.PathSignIn)
 	}
 	if err := web.SignOut(c); err != nil {
@@ -110,7 +126,11 @@ func (s *site) setPassword(c echo.Context) error {
 		t.wrong("password_again", views.Sentence(views.ErrorPasswordsDiffer))
 		return s.showSetPassword(c, http.StatusUnprocessableEntity, t)
 	}
-	_, err = s.Store.SetPassword(c.Request().Context(), t.val("token"), t.val("password"))
+	_, err = s.Store.SetPasswordFrom(c.Request().Context(), t.val("token"), t.val("password"), c.RealIP())
+	if p, ok := proofTrouble(c, err, views.ErrorInvalid); ok {
+		t.wrong("", p.say)
+		return s.showSetPassword(c, p.status, t)
+	}
 	if field, say, ok := invalidOf(err); ok {
 		t.wrong(field, say)
 		return s.showSetPassword(c, http.StatusUnprocessableEntity, t)

@@ -156,7 +156,8 @@ func (s *Store) UsePasskey(ctx context.Context, k Passkey, record string, cloned
 			if err != nil || n == 0 {
 				return err
 			}
-			return t.enter(System("web"), now, operation.SubjectUser, string(k.UserID), "passkey_cloned", "", "passkey", k.Name)
+			us := System("web")
+			return t.enter(us, now, operation.SubjectUser, string(k.UserID), "passkey_cloned", "", "passkey", k.Name)
 		}
 		n, err := t.exec(`UPDATE passkeys SET credential = $2, used_at = $3 WHERE id = $1 AND user_id = $4 AND credential = $5`, k.ID, record, now, string(k.UserID), k.Credential)
 		if err == nil && n == 0 {

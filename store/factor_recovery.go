@@ -84,7 +84,8 @@ func (t *tx) takeRecovery(id operation.UserID, code string, now time.Time) error
 	if err := t.get(&row, `SELECT name, (SELECT count(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL) AS left_over FROM users WHERE id = $1`, string(id)); err != nil {
 		return err
 	}
-	return t.enter(Person(id, row.Name, "web"), now, operation.SubjectUser, string(id), "use_recovery_code", "", "left", strconv.Itoa(row.Left))
+	who := Person(id, row.Name, "web")
+	return t.enter(who, now, operation.SubjectUser, string(id), "use_recovery_code", "", "left", strconv.Itoa(row.Left))
 }
 
 // AreRecoveryCodes reports whether all of these are unused codes of a person: what is

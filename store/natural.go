@@ -87,6 +87,9 @@ func (s *Store) LinkPerson(ctx context.Context, a Actor, id, same operation.User
 		}
 		var email string
 		if err := t.get(&email, `SELECT email FROM users WHERE id = $1`, string(same)); err != nil {
+			if isGone(err) {
+				err = &Invalid{Field: "same_as", Code: "account_missing"}
+			}
 			return err
 		}
 		err = t.one(`UPDATE users SET same_as = $2 WHERE id = $1`, string(id), string(same))

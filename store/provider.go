@@ -39,9 +39,7 @@ const (
 func (e *ProviderRefused) Error() string { return "sign-in by the provider refused: " + e.Code }
 
 // byProvider is the actor of what follows from the provider's word.
-func byProvider() Actor {
-	return Actor{Kind: operation.ActorSystem, ID: "provider", Name: "sign-in provider", Channel: "provider"}
-}
+var byProvider = Actor{Kind: operation.ActorSystem, ID: "provider", Name: "sign-in provider", Channel: "provider"}
 
 // SignInByProvider finds the account of an identity, links one by its verified address at
 // the first sign-in, or makes one where the groups give a role. The roles that follow from
@@ -161,7 +159,7 @@ func (t *tx) newAtProvider(c ProviderClaims, email string, now time.Time) (opera
 	if _, err := t.exec(`INSERT INTO users (id, email, name, created_at) VALUES ($1, $2, $3, $4)`, string(id), email, name, now); err != nil {
 		return "", err
 	}
-	return id, t.enter(byProvider(), now, operation.SubjectUser, string(id), "add_user", "", "email", email)
+	return id, t.enter(byProvider, now, operation.SubjectUser, string(id), "add_user", "", "email", email)
 }
 
 // linkIdentity records whose identity it is from now on. An account has one identity at a
@@ -178,7 +176,7 @@ func (t *tx) linkIdentity(c ProviderClaims, id operation.UserID, email string, n
 		c.Issuer, c.Subject, string(id), email, now); err != nil {
 		return err
 	}
-	return t.enter(byProvider(), now, operation.SubjectUser, string(id), "link_identity", "", "issuer", c.Issuer, "email", email)
+	return t.enter(byProvider, now, operation.SubjectUser, string(id), "link_identity", "", "issuer", c.Issuer, "email", email)
 }
 
 // syncRoles makes the roles that follow from the groups those of the claims, an entry for
@@ -196,7 +194,7 @@ func (t *tx) syncRoles(c ProviderClaims, id operation.UserID, now time.Time) err
 		if _, err := t.exec(`INSERT INTO user_roles (user_id, role, flow, by_provider, granted_by, granted_at) VALUES ($1, $2, $3, true, 'provider', $4)`, string(id), string(g.Role), g.Flow, now); err != nil {
 			return err
 		}
-		if err := t.enter(byProvider(), now, operation.SubjectUser, string(id), "grant_role", "", "granted", string(g.Role), "flow", g.Flow, "by", "groups"); err != nil {
+		if err := t.enter(byProvider, now, operation.SubjectUser, string(id), "grant_role", "", "granted", string(g.Role), "flow", g.Flow, "by", "groups"); err != nil {
 			return err
 		}
 	}
@@ -238,7 +236,7 @@ func (t *tx) takeProviderRole(id operation.UserID, g RoleGrant, now time.Time) e
 	if err := t.one(`DELETE FROM user_roles WHERE user_id = $1 AND role = $2 AND flow = $3 AND by_provider`, string(id), string(g.Role), g.Flow); err != nil {
 		return err
 	}
-	return t.enter(byProvider(), now, operation.SubjectUser, string(id), "revoke_role", "", "granted", string(g.Role), "flow", g.Flow, "by", "groups")
+	return t.enter(byProvider, now, operation.SubjectUser, string(id), "revoke_role", "", "granted", string(g.Role), "flow", g.Flow, "by", "groups")
 }
 
 func (t *tx) providerRoles(id operation.UserID) ([]RoleGrant, error) {

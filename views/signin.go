@@ -10,6 +10,11 @@ type SignInModel struct {
 	Email string
 	// SetUpNeeded says that nobody has an account yet.
 	SetUpNeeded bool
+	// Passkey and Provider are other ways to sign in; nil = they are none here.
+	Passkey  *PasskeyAsk
+	Provider *ProviderLink
+	// ProviderOnly says that passwords are for chosen accounts alone.
+	ProviderOnly bool
 	// DecisionKept says that the person was about to decide when the session ended.
 	DecisionKept bool
 }

@@ -16,6 +16,8 @@ const (
 var accountEntries = []subEntry{
 	{PathAccount, "account.nav.general"},
 	{PathAccountSecurity, "account.nav.security"},
+	{PathDelegations, "delegation.title"},
+	{PathFactors, "account.nav.factors"},
 }
 
 // The pages of people and access.
@@ -28,5 +30,6 @@ const (
 var peopleEntries = []subEntry{
 	{PathPeople, "people.nav.people"},
 	{PathTokens, "people.nav.tokens"},
+	{PathAllDelegations, "delegation.title"},
+	{PathPeople + "/factors", "people.nav.factors"},
 }
-

@@ -15,9 +15,10 @@ const (
 	keptPrefixes = 4096
 )
 
-// keeping bounds how many forms are kept for each address prefix. It counts in memory,
+// keeping bounds how often something is kept for each address prefix. It counts in memory,
 // for this process.
 type keeping struct {
+	per int // an hour; 0 = keptPerHour
 	mu  sync.Mutex
 	all map[netip.Prefix]*rate.Limiter
 }
@@ -39,16 +40,23 @@ func (k *keeping) allow(ip string, now time.Time) bool {
 		if k.all == nil {
 			k.all = map[netip.Prefix]*rate.Limiter{}
 		}
-		l = rate.NewLimiter(rate.Every(time.Hour/keptPerHour), keptPerHour)
+		l = rate.NewLimiter(rate.Every(time.Hour/time.Duration(k.share())), k.share())
 		k.all[p] = l
 	}
 	return l.AllowN(now, 1)
 }
 
+func (k *keeping) share() int {
+	if k.per > 0 {
+		return k.per
+	}
+	return keptPerHour
+}
+
 // tidy forgets the prefixes whose share is whole again.
 func (k *keeping) tidy(now time.Time) {
 	for p, l := range k.all {
-		if l.TokensAt(now) >= keptPerHour {
+		if l.TokensAt(now) >= float64(k.share()) {
 			delete(k.all, p)
 		}
 	}

@@ -34,6 +34,7 @@ func Frame(c echo.Context, section views.Section) views.Frame {
 	if v.User == nil {
 		return fr
 	}
+	fr.BreakGlass = v.IsBreakGlass()
 	fr.SendsPaused = f.sendsPaused(c.Request().Context())
 	fr.KeysOff, fr.LiveAt = !v.User.SingleKeys, v.Now
 	fr.Viewer = &views.Viewer{Name: v.User.Name, Email: v.User.Email}

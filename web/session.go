@@ -37,7 +37,7 @@ func newSessionStore(c Config) *sessionStore {
 	return s
 }
 
-// The values of a session. All are strings.
+// The values of a session. Those that are kept in it are strings.
 const (
 	valueUser  = "user"
 	valueFlash = "flash"
@@ -128,7 +128,7 @@ func (s *sessionStore) row(r *http.Request, x *sessions.Session, created time.Ti
 	values := map[string]string{}
 	for k, v := range x.Values {
 		name, _ := k.(string)
-		if text, ok := v.(string); ok && name != valueUser {
+		if text, ok := v.(string); ok && name != valueUser && name != valuePending {
 			values[name] = text
 		}
 	}
@@ -141,7 +141,8 @@ func (s *sessionStore) row(r *http.Request, x *sessions.Session, created time.Ti
 		end = last
 	}
 	user, _ := x.Values[valueUser].(string)
-	return store.Session{TokenHash: hashToken(x.ID), UserID: operation.UserID(user), Data: data, IP: remoteIP(r), Agent: r.UserAgent(), Expires: end}
+	pending, _ := x.Values[valuePending].(string)
+	return store.Session{TokenHash: hashToken(x.ID), UserID: operation.UserID(user), Pending: operation.UserID(pending), Data: data, IP: remoteIP(r), Agent: r.UserAgent(), Expires: end}
 }
 
 func hashToken(token string) []byte {

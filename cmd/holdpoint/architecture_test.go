@@ -56,6 +56,10 @@ var onlyIn = map[string][]string{
 	"github.com/goccy/go-yaml":     {"operation/definition"},
 	"github.com/emersion/go-smtp":  {"connector", "cmd/sandbox"},
 	"golang.org/x/time/rate":       {"connector", "web", "handlers"},
+	"github.com/coreos/go-oidc":    {"handlers"},
+	"golang.org/x/oauth2":          {"handlers"},
+	"github.com/go-webauthn":       {"handlers"},
+	"github.com/pquerna/otp":       {"store", "handlers"},
 	"github.com/yuin/goldmark":     {"views"},
 	"github.com/google/cel-go":     {}, // the old path of cel.dev: two universes of types
 	"github.com/chromedp/chromedp": {"views/chrometest", "views/viewstest"},

@@ -10,7 +10,9 @@ import (
 )
 
 // pages adds the browser's side.
-func pages(e *echo.Echo, r server) { handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log}) }
+func pages(e *echo.Echo, r server, p *handlers.Provider, told store.NoticeChannels) {
+	handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log, Provider: p, Told: told})
+}
 
 // waiting counts what waits for a person, for the number at the inbox.
 func waiting(st *store.Store) func(context.Context, store.User) (int, error) {

@@ -19,6 +19,8 @@ type userCmd struct {
 	Enable  userEnableCmd  `cmd:"" help:"Let a disabled person in again, with the roles they have."`
 	Reset   userResetCmd   `cmd:"" help:"End a person's password and sessions; prints a new link."`
 
+	ResetFactors userResetFactorsCmd `cmd:"" help:"Remove a person's second factors, who has lost them; their sessions end."`
+
 	Invite   userInviteCmd   `cmd:"" help:"Invite a person; prints a link that works once and holds for a week."`
 	Resend   userResendCmd   `cmd:"" help:"Print a new link for a person who has not used their invitation; the earlier one is void."`
 	Uninvite userUninviteCmd `cmd:"" help:"Revoke an invitation that was not used; the account is disabled."`
@@ -151,6 +153,26 @@ func (c userResetCmd) Run(s *Settings) error {
 			return err
 		}
 		s.printLink(link)
+		return nil
+	})
+}
+
+type userResetFactorsCmd struct {
+	Email  string `arg:"" help:"Mail address."`
+	Reason string `default:"reset at the command line" help:"Reason, for the history."`
+}
+
+// Run removes the second factors.
+func (c userResetFactorsCmd) Run(s *Settings) error {
+	return s.withRecord(func(ctx context.Context, st *store.Store) error {
+		u, err := st.FindUserByEmail(ctx, c.Email)
+		if err != nil {
+			return err
+		}
+		if err := st.ResetFactors(ctx, store.System("command"), u.ID, c.Reason); err != nil {
+			return err
+		}
+		fmt.Println(u.Email, "has no second factor now.")
 		return nil
 	})
 }

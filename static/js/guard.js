@@ -8,7 +8,7 @@ export function guardText() {
   })
   document.addEventListener('submit', event => {
     const form = event.target
-    if (form.method !== 'post') return
+    if (form.method !== 'post' || 'download' in form.dataset) return
     if (form.dataset.sent) {
       event.preventDefault()
       return
