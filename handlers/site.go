@@ -16,8 +16,6 @@ import (
 type Deps struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// Provider is the sign-in provider; nil = none.
-	Provider *Provider
 	// Told says by what people can be told.
 	Told store.NoticeChannels
 }
@@ -25,7 +23,6 @@ type Deps struct {
 // site holds what all pages share.
 type site struct {
 	Deps
-	provider *providerClient
 }
 
 // Register adds all pages below web.Pages.
@@ -33,7 +30,7 @@ func Register(e *echo.Echo, d Deps) {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &site{Deps: d, provider: &providerClient{Provider: d.Provider}}
+	s := &site{Deps: d}
 	g := web.Pages(e)
 	for _, r := range s.routes() {
 		g.Add(r.method, r.path, r.guarded())

@@ -31,6 +31,7 @@ type Jobs struct {
 	Poll        time.Duration `env:"HOLDPOINT_POLL" default:"1s" help:"How often the queue is read when no notification comes." group:"Jobs"`
 	StopTimeout time.Duration `env:"HOLDPOINT_STOP_TIMEOUT" default:"30s" help:"How long a stopping process lets running requests finish before their outcome counts as unknown." group:"Jobs"`
 	Worker      string        `env:"HOLDPOINT_WORKER" help:"Name of this process in history and log. Default: the host's name." group:"Jobs"`
+	Notices
 }
 
 // logger writes one line per event to standard error; level is the default one.

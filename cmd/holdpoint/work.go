@@ -52,7 +52,7 @@ func (c workCmd) Run(s *Settings) error {
 		return err
 	}
 	defer metrics.stop()
-	w, err := c.Jobs.start(ctx, st, registry, log)
+	w, err := c.Jobs.start(ctx, s.publicURL(), st, registry, log)
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,14 @@ func (c workCmd) Run(s *Settings) error {
 	return w.Stop(context.Background())
 }
 
-// start starts a worker.
-func (j Jobs) start(ctx context.Context, st *store.Store, r prometheus.Registerer, log *slog.Logger) (*jobs.Worker, error) {
+// start starts a worker. public is the address that links in notices lead to.
+func (j Jobs) start(ctx context.Context, public string, st *store.Store, r prometheus.Registerer, log *slog.Logger) (*jobs.Worker, error) {
+	notify, err := j.notify(public)
+	if err != nil {
+		return nil, err
+	}
 	w, err := jobs.New(jobs.Config{Store: st, Log: log, Name: j.Worker, Metrics: r, Effects: j.Effects, Lookups: j.Lookups,
-		Sweep: j.Sweep, Poll: j.Poll, StopTimeout: j.StopTimeout})
+		Sweep: j.Sweep, Poll: j.Poll, StopTimeout: j.StopTimeout, Notify: notify})
 	if err != nil {
 		return nil, err
 	}
