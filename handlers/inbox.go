@@ -250,7 +250,11 @@ func (s *site) inboxDone(c echo.Context, m *views.InboxModel) error {
 		return err
 	}
 	for _, r := range list.Rows {
-		m.Done = append(m.Done, views.DoneRow{InboxRow: inboxRow(r.InboxRow, v), Act: historyLine(r.Entry, n)})
+		act := historyLine(r.Entry, n)
+		if act.Action == string(operation.EvExpire) { // of a person: they took their approval back
+			act.Action = string(operation.Withdraw)
+		}
+		m.Done = append(m.Done, views.DoneRow{InboxRow: inboxRow(r.InboxRow, v), Act: act})
 	}
 	if after != "" {
 		m.First = m.Tab.URL()

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -23,6 +24,13 @@ func TestCountInbox(t *testing.T) {
 			ok(t, err)
 			if n != len(in.Rows)+len(in.Held) {
 				t.Errorf("%s: %s is told %d, and shown %d operations and %d held events", step, who, n, len(in.Rows), len(in.Held))
+			}
+			sum := 0
+			for _, x := range in.Waiting {
+				sum += x
+			}
+			if sum != len(in.Rows) {
+				t.Errorf("%s: the groups of %s say %d, and show %d", step, who, sum, len(in.Rows))
 			}
 			counts[who] = n
 		}
@@ -112,7 +120,31 @@ func TestCountInboxStops(t *testing.T) {
 	}
 	in, err := f.Store.ListInbox(t.Context(), f.As("lead"))
 	ok(t, err)
-	if len(in.Rows) != store.CountLimit+3 {
-		t.Errorf("listed %d", len(in.Rows))
+	if len(in.Rows) != store.InboxShown || in.Waiting[operation.DecideApprove] != store.CountLimit {
+		t.Errorf("listed %d of %v", len(in.Rows), in.Waiting)
+	}
+	// page by page they are all there, each once, by their due times
+	seen := map[operation.ID]bool{}
+	var last time.Time
+	for at := ""; ; {
+		page, err := f.Store.ListInboxOf(t.Context(), f.As("lead"), operation.DecideApprove, at)
+		ok(t, err)
+		for _, r := range page.Rows {
+			if seen[r.ID] || r.NextAt.Before(last) {
+				t.Errorf("%s comes twice or too late", r.ID)
+			}
+			seen[r.ID], last = true, *r.NextAt
+		}
+		if at = page.Next; at == "" {
+			break
+		}
+	}
+	if len(seen) != store.CountLimit+3 {
+		t.Errorf("the pages show %d", len(seen))
+	}
+	none, err := f.Store.ListInboxOf(t.Context(), f.As("lead"), "earlier_stage", "")
+	ok(t, err)
+	if len(none.Rows) != 0 {
+		t.Errorf("a kind that nobody decides: %d", len(none.Rows))
 	}
 }

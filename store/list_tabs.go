@@ -56,7 +56,8 @@ const (
 
 	doneSQL = ` FROM history h JOIN operations o ON o.id = h.subject_id
 		WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $3 AND h.id < $7 AND` + seenSQL + `
-		AND NOT EXISTS (SELECT 1 FROM history l WHERE l.subject_kind = 'operation' AND l.subject_id = h.subject_id AND l.seq > h.seq AND l.actor_kind = 'person' AND l.actor_id = $3)
+		AND NOT EXISTS (SELECT 1 FROM history l WHERE l.subject_kind = 'operation' AND l.subject_id = h.subject_id AND l.seq >= h.seq - 8 AND (l.at > h.at OR l.at = h.at AND l.seq < h.seq)
+			AND l.actor_kind = 'person' AND l.actor_id = $3)
 		AND cardinality($1::text[]) >= 0 AND cardinality($2::text[]) >= 0`
 )
 
@@ -146,7 +147,7 @@ type DoneList struct {
 }
 
 // ListDone lists the operations on which this person has acted, each once with their
-// last act, newest first.
+// last act, newest first. What follows from an act at the same moment is no act.
 func (s *Store) ListDone(ctx context.Context, viewer Actor, at string) (list DoneList, err error) {
 	err = s.tab(ctx, viewer, func(t *tx, v Viewer, now time.Time) error {
 		list = DoneList{}

@@ -1,0 +1,7 @@
+package store
+
+// ListStatement gives the statement of one page of operations, for tests of its plan.
+func (f OperationFilter) ListStatement(v Viewer) (string, []any) {
+	f.Limit = 50
+	return f.query(v)
+}
