@@ -65,6 +65,9 @@ func (b *Browser) Tab(t testing.TB, look Look) *Tab {
 		}
 		cancel()
 	})
+	if err := chromedp.Run(ctx); err != nil { // the tab lives as long as the context of its first run
+		t.Fatalf("in the browser: %v", err)
+	}
 	tab.Do(append([]chromedp.Action{cdplog.Enable(), runtime.Enable(), network.Enable()}, look.actions()...)...)
 	return tab
 }
