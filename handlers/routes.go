@@ -31,7 +31,7 @@ var (
 
 // routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.viewRoutes(), s.operationRoutes(), s.decidingRoutes(), s.contentRoutes(), s.setupRoutes(), s.liveRoutes(), s.factorRoutes(), s.providerRoutes(), s.peopleFactorRoutes())
+	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.viewRoutes(), s.operationRoutes(), s.decidingRoutes(), s.contentRoutes(), s.setupRoutes(), s.attachmentRoutes(), s.liveRoutes(), s.factorRoutes(), s.providerRoutes(), s.peopleFactorRoutes())
 }
 
 // A POST names the page that shows its form: that page comes back when the form is
@@ -77,15 +77,15 @@ func (s *site) operationRoutes() []route {
 		{get, op + "/replace", writers, "", s.replacePage},
 		{post, op + "/replace", writers, op + "/replace", s.about(s.replace)},
 		{post, op + "/cancel", writers, op, s.about(s.cancel)},
-		{post, op + "/evidence", writers, op, s.about(s.evidence)},
+		{post, op + "/evidence", writers, op, s.aboutFiles(s.evidence)},
 		{post, op + "/decide", deciders, op, s.about(s.decide)},
 		{post, op + "/withdraw", deciders, op, s.about(s.withdraw)},
-		{post, op + "/reconcile", owners, op, s.about(s.reconcile)},
+		{post, op + "/reconcile", owners, op, s.aboutFiles(s.reconcile)},
 		{post, op + "/reexecution", owners.again(), op, s.about(s.decideReexecution)},
 		{post, op + "/withdraw-request", owners, op, s.about(s.withdrawRequest)},
-		{post, op + "/recheck", owners, op, s.about(s.recheck)},
+		{post, op + "/recheck", owners, op, s.aboutFiles(s.recheck)},
 		{post, op + "/grant", owners, op, s.about(s.grant)},
-		{post, op + "/dispute", owners, op, s.about(s.dispute)},
+		{post, op + "/dispute", owners, op, s.aboutFiles(s.dispute)},
 		{post, op + "/remedy", owners, op, s.about(s.remedy)},
 		{post, op + "/go-on", owners, op, s.about(s.goOn)},
 		{get, views.PathAdopt, owners, "", s.adoptPage},
@@ -212,13 +212,15 @@ func fill(pattern string, c echo.Context) string {
 type Entry struct {
 	Method, Path string
 	Roles        []operation.Role // empty = anyone
+	// Fresh says that it asks for a proof of the person that is not old.
+	Fresh bool
 }
 
 // Table lists all addresses of pages with who may open them.
 func Table() []Entry {
 	var out []Entry
 	for _, r := range (&site{}).routes() {
-		out = append(out, Entry{Method: r.method, Path: r.path, Roles: r.may.roles})
+		out = append(out, Entry{Method: r.method, Path: r.path, Roles: r.may.roles, Fresh: r.may.fresh})
 	}
 	return out
 }

@@ -108,7 +108,7 @@ func TestNewAttachment(t *testing.T) {
 		{"drawing.svg", []byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`), "file_kind"},
 		{"drawing.png", []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>`), "file_kind"},
 		{"bomb.zip", zipped(t), "file_kind"},
-		{"page before.pdf", []byte("<script>x</script>%PDF-1.4 somewhere %%EOF"), "file_kind"},
+		{"page before.pdf", []byte("<script>x</script>%PDF-1.4 somewhere %%EOF"), "file_broken"},
 		{"text before.pdf", []byte("see " + pdf), "file_broken"},
 		{"script.png", []byte("#!/bin/sh\nrm -rf /"), "file_kind"},
 		{"cut.png", p[:len(p)-8], "file_broken"},

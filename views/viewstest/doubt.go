@@ -22,7 +22,7 @@ func checklist(answered bool) []views.CheckItem {
 
 func reconcile() *views.ReconcileForm {
 	return &views.ReconcileForm{Form: form("/operations/x/reconcile"), Destination: "Northdesk CRM", Effect: "task", Checklist: checklist(false),
-		Key: string(opTask) + "-g2", Generation: 2}
+		Key: string(opTask) + "-g2", Generation: 2, NextStage: "Follow-up e-mail", SecondPerson: views.RoleWho(operation.RoleOpsOwner, false), SendAgain: sendAgain()}
 }
 
 // reviewPage is the task that a person must settle.
@@ -36,8 +36,7 @@ func reviewPage() views.OperationModel {
 	m.Found.Protection.FirstUsed, m.Found.Protection.Until, m.Found.Protection.Expired = ago(41*time.Hour), ago(18*time.Hour), true
 	m.Panel = views.Panel{Yours: true, Reconcile: reconcile(), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")},
 		Correct: &views.ReasonForm{Form: barred(operation.CodeAttemptsUnsettled)}, Grant: &views.GrantForm{Form: barred(operation.CodeAttemptsUnsettled)},
-		Replace: &views.LinkAction{Barred: operation.Refuse(operation.CodeOriginalOpen)},
-		Barred:  []views.BarredAction{{Action: "send_again", Why: operation.Refuse(operation.CodeKeyExpired)}}}
+		Replace: &views.LinkAction{Barred: operation.Refuse(operation.CodeOriginalOpen)},}
 	return m
 }
 
