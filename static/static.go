@@ -36,7 +36,9 @@ var sheets = []string{
 	"css/list.css",
 	"css/lists.css",
 	"css/access.css",
+	"css/factors.css",
 	"css/settling.css",
+	"css/deciding.css",
 	"css/live.css",
 	"css/utilities.css",
 }

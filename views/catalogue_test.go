@@ -55,9 +55,23 @@ func families() map[string][]string {
 		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideTake,
 			operation.DecideResume, operation.DecideFinish, operation.DecideTry, operation.DecideCheck, operation.DecideReconcile,
 			operation.DecideReexecution, operation.DecideRemedy}),
+		"people.state.":      names(AccountStates),
+		"token.state.":       names(TokenStates),
+		"token.life.":        TokenLives,
+		"scope.":             scopeWords,
+		"scope.hint.":        scopeWords,
+		"role.hint.":         names(operation.Roles),
+		"signin.by.":         SignInWays,
+		"signin.failed.":     SignInWays,
+		"provider.":          reasonsOf(providerReasons),
+		"notice.subject.":    names(operation.NoticeKinds),
+		"notice.says.":       names(operation.NoticeKinds),
 		"effect.":            effectWords,
 		"flow.type.":         inputTypes,
 		"flow.satisfied_by.": {"confirmed", "accepted", "delivered"},
+	}
+	for d, codes := range Presets {
+		f["preset."+string(d)+"."] = codes
 	}
 	runs := names([]operation.RunState{operation.RunOpen, operation.RunBlocked, operation.RunCompleted, operation.RunStopped})
 	f["run.state."], f["run.says."] = runs, runs
@@ -68,7 +82,9 @@ func families() map[string][]string {
 		f[family] = names(InboxTabs)
 	}
 	f["inbox.lede."] = names([]InboxTab{TabOthers, TabChanges, TabDone})
-	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "leave", "release", "discard"} {
+	for _, word := range []string{"withdraw", "withdraw_request", "correct", "pause", "resume", "pause_all", "resume_all", "cancel", "remedy", "leave", "release", "discard",
+		"disable_user", "enable_user", "reset_password", "sign_out_user", "resend_invitation", "revoke_invitation", "revoke_token",
+		"reset_factors", "forget_identity", "link_person", "unlink_person"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
@@ -82,6 +98,15 @@ func families() map[string][]string {
 		}
 	}
 	return f
+}
+
+// reasonsOf gives the sentences of each reason why the provider signed nobody in.
+func reasonsOf(list []string) []string {
+	var out []string
+	for _, why := range list {
+		out = append(out, why+".title", why+".what", why+".todo")
+	}
+	return out
 }
 
 func names[T ~string](list []T) []string {

@@ -145,3 +145,21 @@ func delegationState(d DelegationLine) string {
 	}
 	return "delegation.coming"
 }
+
+// delegationHue and delegationIcon give the hue and the shape of how it stands.
+func delegationHue(d DelegationLine) string {
+	if d.Live {
+		return string(operation.Ready)
+	}
+	return string(operation.Waiting)
+}
+
+func delegationIcon(d DelegationLine) string {
+	switch {
+	case d.Live:
+		return "circle"
+	case d.Over:
+		return string(operation.Cancelled)
+	}
+	return string(operation.Waiting)
+}

@@ -14,7 +14,7 @@ func mailPage() views.OperationModel {
 	h.Number, h.Given, h.Required = 3, 1, 2
 	h.Destination = views.Link{Label: "Postrider Mail", URL: "/destinations/mail"}
 	signatures := []views.Signature{{Given: true, Who: support, At: ago(47 * time.Minute), Decision: operation.Approve, Comment: "Fine now. Address checked."},
-		{Who: views.RoleWho(operation.RoleApprover, true)}}
+		{Who: views.RoleWho(operation.RoleApprover, true), Since: ago(61 * time.Minute)}}
 	return views.OperationModel{Frame: frame(views.SectionOperations, "/operations/"+string(opMail)), Head: h,
 		Stages: stages(1, operation.Confirmed, operation.PendingApproval, operation.Waiting),
 		Approved: views.Approved{Version: mailVersion(), View: views.ViewChanges, Views: viewLinks(views.ViewChanges), Compare: mailComparison(),
@@ -25,7 +25,7 @@ func mailPage() views.OperationModel {
 }
 
 func decide() *views.DecideForm {
-	return &views.DecideForm{Form: form("/operations/x/decide"), Number: 3, Given: 1, Required: 2, Recipients: 1, Destination: "Postrider Mail", NextStage: "Goodwill coupon"}
+	return &views.DecideForm{Form: form("/operations/x/decide"), Number: 3, Given: 1, Required: 2, Recipients: 1, Destination: "Postrider Mail", NextStage: "Goodwill coupon", Presets: presets(""), Apart: []views.Who{editor}}
 }
 
 func cancel() *views.ReasonForm {
