@@ -121,7 +121,7 @@ func TestFilesOfACase(t *testing.T) {
 	asked.want(303)
 	h.wantState(t, id, operation.ReexecutionRequested)
 
-	page := ops2.get(opPath(id)).want(200).says("A log or an export of Plain service shows none. From 9 to 10.", `<b>log'.png`, "search.pdf")
+	page := ops2.get(opPath(id)).want(200).says("A log or an export of Plain service (sandbox) shows none. From 9 to 10.", `<b>log'.png`, "search.pdf")
 	if form := page.has("panel"); find(form, func(n *html.Node) bool { return attr(n, "data-testid") == "attachment" }) == nil {
 		t.Error("the second person's form does not show what is attached")
 	}
@@ -171,8 +171,8 @@ func TestAttachmentIsForWhoSeesTheOperation(t *testing.T) {
 	h.session(t, stranger, h.Users["only-ops_owner"])
 	foreign := stranger.get(to).want(404)
 	missing := stranger.get(opPath(id) + "/attachments/atc_00000000000000000000000000").want(404)
-	if foreign.body != missing.body {
-		t.Error("a foreign attachment is told from a missing one")
+	if foreign.text() != missing.text() {
+		t.Errorf("a foreign attachment is told from a missing one: %s", foreign.text())
 	}
 	file := to[strings.LastIndex(to, "/"):]
 	for _, path := range []string{opPath(other) + "/attachments" + file, opPath(id) + "/attachments/x", opPath(id) + "/attachments/%00", opPath(id) + "/attachments" + strings.ToUpper(file)} {

@@ -28,7 +28,7 @@ func (b panelOf) reconcile() *views.ReconcileForm {
 		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: b.key(gen),
 		References: t.val("duplicate_references"), DuplicateEvidence: evidenceFields(t, "duplicate_"),
 		HoldUntil: t.val("hold_until"), HoldReason: t.val("hold_reason"),
-		Focus: b.settling, NextStage: b.nextStage(), SecondPerson: b.n.selector(b.p.Flow2.Reexecution.Approvers), SendAgain: b.sendAgain(),
+		Focus: b.settling, NextStage: b.nextStage(), SecondPerson: b.secondPerson(), SendAgain: b.sendAgain(),
 	}
 }
 
@@ -40,9 +40,18 @@ func (b panelOf) nextStage() string {
 	return ""
 }
 
+// secondPerson is who must permit a re-execution: never the one who asks.
+func (b panelOf) secondPerson() views.Who {
+	w := b.n.selector(b.p.Flow2.Reexecution.Approvers)
+	if w.You && w.Kind == views.WhoRole {
+		w.You, w.Another = false, true
+	}
+	return w
+}
+
 // sendAgain says why nobody can simply send again, and what it takes.
 func (b panelOf) sendAgain() *views.SendAgain {
-	a := &views.SendAgain{Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType, Who: b.n.selector(b.p.Flow2.Reexecution.Approvers)}
+	a := &views.SendAgain{Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType, Who: b.secondPerson()}
 	if quiet := settleUntil(b.p); quiet.After(b.p.Now) {
 		a.NotBefore = quiet
 	}

@@ -150,13 +150,15 @@ func (t typed) shown(id operation.ID, reason string) store.Shown {
 // tooLong marks comments, reasons and evidence that are longer than the record takes.
 // Content has the limits of its destination instead.
 func (t *typed) tooLong() bool {
+	long := false
 	for name := range t.fields {
 		if strings.HasPrefix(name, "content") || utf8.RuneCountInString(t.text(name)) <= textLimit {
 			continue
 		}
 		t.wrong(name, views.Sentence(views.ErrorTooLong, "Limit", textLimit))
+		long = true
 	}
-	return len(t.errors) > 0
+	return long
 }
 
 // formLife is how long a form may stay open. One that is older comes back with what was

@@ -78,7 +78,7 @@ func TestTenUnknownFromTheKeyboard(t *testing.T) {
 			if got := h.Count(t, "operations WHERE state = 'confirmed' AND confirmed_by = 'person' AND target_reference LIKE 'note\\_%'"); got != n {
 				t.Errorf("%d operations are settled, want %d", got, n)
 			}
-			if got := h.Count(t, "evidence WHERE kind = 'statement' AND body = 'I saw it at Plain service myself.'"); got != n {
+			if got := h.Count(t, "evidence WHERE kind = 'statement' AND body = 'I saw it at Plain service (sandbox) myself.'"); got != n {
 				t.Errorf("%d statements, want %d", got, n)
 			}
 			if text := tab.Text("main"); !strings.Contains(text, "No other unknown outcome waits for you") {
