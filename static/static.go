@@ -38,6 +38,7 @@ var sheets = []string{
 	"css/access.css",
 	"css/factors.css",
 	"css/settling.css",
+	"css/notices.css",
 	"css/deciding.css",
 	"css/live.css",
 	"css/utilities.css",

@@ -52,7 +52,8 @@ const (
 var invalidCodes = []string{"date_past", "email_malformed", "email_taken", "flow_unknown", "language_unknown", "last_admin",
 	"name_missing", "not_invited", "own_access", "password_common", "password_long", "password_own", "password_short", "reason_missing", "roles_changed", "role_unknown", "scope_missing", "scope_unknown", "destination_unknown",
 	"user_disabled", "zone_unknown", "totp_exists", "factor_missing", "passkey_known", "passkey_name_long", "passkeys_many", "same_account",
-	"account_missing", "person_has_accounts", "view_empty", "view_long", "view_many", "view_taken"}
+	"account_missing", "person_has_accounts", "view_empty", "view_long", "view_many", "view_taken",
+	"slack_id_malformed", "time_malformed", "quiet_empty", "mode_unknown"}
 
 // Invalid says what the store finds wrong with a field. limit is for codes about a
 // length or a count.

@@ -18,6 +18,7 @@ var accountEntries = []subEntry{
 	{PathAccountSecurity, "account.nav.security"},
 	{PathDelegations, "delegation.title"},
 	{PathFactors, "account.nav.factors"},
+	{PathNotifications, "account.nav.notifications"},
 }
 
 // The pages of people and access.
