@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"log/slog"
+	"net/http"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -30,11 +31,14 @@ func Register(e *echo.Echo, d Deps) {
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
-	s := &site{Deps: d}
-	g := web.Pages(e)
+	s := &site{Deps: d, provider: &providerClient{Provider: d.Provider}}
+	g, opened := web.Pages(e), map[string]bool{}
+	for _, r := range s.routes() {
+		opened[r.path] = opened[r.path] || r.method == http.MethodGet
+	}
 	for _, r := range s.routes() {
 		g.Add(r.method, r.path, r.guarded())
-		if r.page != "" && r.page != r.path {
+		if r.page != "" && !opened[r.path] {
 			g.GET(r.path, r.back)
 		}
 	}
