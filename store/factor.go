@@ -79,6 +79,9 @@ func (s *Store) SetFactorRoles(ctx context.Context, a Actor, roles []operation.R
 	if list == nil {
 		list = pq.StringArray{}
 	}
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return &Invalid{Field: "reason", Code: "reason_missing"}
+	}
 	return s.write(ctx, func(t *tx) error {
 		now, err := t.clock()
 		if err != nil {

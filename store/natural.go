@@ -71,7 +71,10 @@ func (t *tx) readPersons() (persons, error) {
 // nobody makes or unmakes their own second pair of eyes.
 func (s *Store) LinkPerson(ctx context.Context, a Actor, id, same operation.UserID, reason string) error {
 	return s.changeRole(ctx, a, id, func(t *tx, now time.Time) error {
-		if id == same {
+		switch same {
+		case "":
+			return &Invalid{Field: "same_as", Code: "account_missing"}
+		case id:
 			return &Invalid{Field: "same_as", Code: "same_account"}
 		}
 		people, err := t.readPersons()
