@@ -33,6 +33,9 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 	if err != nil {
 		return err
 	}
+	if len(t.errors) > 0 && !b.offers(b.panel(), t.form) { // the right ended meanwhile: nothing typed is lost
+		b.keep = keptText(t)
+	}
 	b.settling = c.QueryParam(queryNext) != ""
 	want := shownOf(c)
 	m := views.OperationModel{
