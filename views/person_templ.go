@@ -529,7 +529,7 @@ func rolesForm(m PersonModel) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = roleBoxes(m.Roles.Form, m.Roles.Grants).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = roleBoxes(m.Roles.Form, m.Roles.Grants, false).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
