@@ -80,7 +80,6 @@ type Signature struct {
 	Decision operation.Decision
 	// Preset is the code of the preset reason, PresetWords what it said when it was given.
 	Preset, PresetWords string
-	Group               string    // the group that signs here; "" = the policy has none
 	Since               time.Time // of an open place: since when it waits; zero = not said
 }
 

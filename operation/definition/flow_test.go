@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -266,5 +267,36 @@ func TestSchema_ShipsWithTheProgram(t *testing.T) {
 	}
 	if _, ok := Schema("other"); ok {
 		t.Error("there is a schema of nothing")
+	}
+}
+
+// TestParseFlow_Reasons: a flow's own preset reasons are read with their words; codes that
+// stand twice, that are no codes, and unknown decisions are named by file and line.
+func TestParseFlow_Reasons(t *testing.T) {
+	base, err := os.ReadFile("../../cmd/holdpoint/demo/flows/newsletter-coupon.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(reasons string) (*Flow, error) {
+		return ParseFlow("f.yaml", []byte(strings.Replace(string(base), "approval: {", "approval: {reasons: "+reasons+", ", 1)))
+	}
+	f, err := with(`{reject: [{code: sold_out, text: {en: Sold out, pl: Wyprzedane}}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := f.Stages[0].Reasons[operation.Reject]
+	if len(got) != 1 || got[0].Code != "sold_out" || got[0].Text.In("pl") != "Wyprzedane" || len(f.Stages[0].Reasons[operation.Approve]) != 0 {
+		t.Errorf("reasons: %+v", f.Stages[0].Reasons)
+	}
+	for reasons, says := range map[string]string{
+		`{reject: [{code: a, text: {en: A}}, {code: a, text: {en: B}}]}`: "two reasons have the code",
+		`{reject: [{code: "Not a code", text: {en: A}}]}`:                "code",
+		`{withdraw: [{code: a, text: {en: A}}]}`:                         "withdraw",
+		`{reject: []}`:                                                   "reject",
+		`{reject: [{code: a}]}`:                                          "text",
+	} {
+		if _, err := with(reasons); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", reasons, err)
+		}
 	}
 }
