@@ -64,6 +64,7 @@ type round struct {
 	follow  *store.Follower // nil = where to begin is not known yet
 	broken  bool            // the last look failed
 	checked time.Time       // of sessions and roles
+	hinted  bool            // a hint came since: a session may have ended
 }
 
 // begin finds the present end of the history. Without an answer of the database it is
@@ -100,8 +101,9 @@ func (r *round) look(ctx context.Context, hinted bool) {
 		n.All, n.Access, r.broken = true, true, false
 	}
 	since := time.Since(r.checked)
-	if n.Access || since > liveRecheck || hinted && since > livePoll {
-		r.checked = time.Now()
+	r.hinted = r.hinted || hinted
+	if n.Access || since > liveRecheck || r.hinted && since > livePoll {
+		r.checked, r.hinted = time.Now(), false
 		r.h.recheck(ctx)
 	}
 	r.h.tell(n)

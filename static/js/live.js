@@ -72,6 +72,7 @@ function take(next, page) {
   const fresh = next.querySelector('main')
   if (!fresh) return
   document.title = next.title
+  const listed = document.querySelector('[data-rows]') !== null
   let changed = false
   let kept = false // a part in which somebody is at work still shows the earlier state
   for (const part of document.querySelectorAll('#nav, [data-live]')) {
@@ -82,7 +83,10 @@ function take(next, page) {
       if (main.dataset.revision !== fresh.dataset.revision) warn(part, fresh, page.texts)
       continue
     }
+    const height = part.offsetHeight
     if (mark(morph(part, other))) changed = true
+    // What stands above a list does not shrink: the rows stay where they are.
+    if (listed && part.offsetHeight < height) part.style.minBlockSize = `${height}px`
   }
   const state = fresh.querySelector('[data-testid="state"]')
   if (changed && main.dataset.revision !== fresh.dataset.revision && state) {

@@ -15,12 +15,14 @@ export function showRows(next, texts) {
     if (!old) fresh++
     else {
       delete old.dataset.gone
+      delete old.lastElementChild.dataset.gone
       mark(morph(old, row))
     }
   }
   for (const [id, row] of shown) {
     if (present.has(id) || row.dataset.gone || !queue) continue
-    row.dataset.gone = texts.dataset.gone
+    row.dataset.gone = 'yes'
+    row.lastElementChild.dataset.gone = texts.dataset.gone // shown over its end
     gone++
   }
   const line = newLine(fresh, texts)
@@ -35,7 +37,7 @@ function rowsOf(doc) {
 
 // newLine shows how many are new, above the list and over it.
 function newLine(n, texts) {
-  const list = document.querySelector('[data-rows], .calm, main > .stack, main')
+  const list = document.querySelector('[data-rows]') || document.querySelector('.calm') || document.querySelector('main')
   let line = document.querySelector('.live-new')
   if (!n || !list) {
     line?.remove()

@@ -31,7 +31,9 @@ function build(text) {
   const form = document.createElement('form')
   form.method = 'dialog'
   form.append(close)
-  dialog.append(document.importNode(list, true), form)
+  const head = document.createElement('h2')
+  head.textContent = list.dataset.title
+  dialog.append(head, document.importNode(list, true), form)
   dialog.addEventListener('click', e => { if (e.target === dialog) dialog.close() })
   return dialog
 }

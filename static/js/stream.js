@@ -11,6 +11,7 @@ export function openStream(heard, ended) {
     clearTimeout(timer)
     source?.close()
     source = undefined
+    delete document.documentElement.dataset.stream
   }
   const again = () => {
     close()
@@ -19,6 +20,7 @@ export function openStream(heard, ended) {
   }
   const note = event => {
     if (event.lastEventId) lastLine = event.lastEventId
+    document.documentElement.dataset.stream = 'open'
     clearTimeout(timer)
     timer = setTimeout(again, beats)
   }
