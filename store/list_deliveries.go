@@ -52,14 +52,6 @@ type DeliveryList struct {
 	Rows []DeliveryRow
 	Next string
 	Prev string
-	// Last is when each source was last heard of.
-	Last []SourceHeard
-}
-
-// SourceHeard is one source's last delivery.
-type SourceHeard struct {
-	Source string    `db:"source"`
-	At     time.Time `db:"at"`
 }
 
 // ListDeliveries lists receipts, also refused ones and why. Refused deliveries belong
@@ -75,12 +67,8 @@ func (s *Store) ListDeliveries(ctx context.Context, viewer Actor, f DeliveryFilt
 	q, args := f.query(v)
 	out := &DeliveryList{}
 	err = s.read(ctx, func(db *sqlx.DB) error {
-		out.Rows, out.Last = nil, nil
-		if err := db.SelectContext(ctx, &out.Rows, q, args...); err != nil {
-			return err
-		}
-		return db.SelectContext(ctx, &out.Last, `SELECT s.name AS source, d.at FROM sources s JOIN LATERAL (SELECT max(w.at) AS at FROM unnest($1::text[]) AS k(verdict)
-			CROSS JOIN LATERAL (SELECT max(received_at) AS at FROM deliveries d WHERE d.source = s.name AND d.verdict = k.verdict) w) d ON d.at IS NOT NULL ORDER BY s.name`, pq.Array(verdicts))
+		out.Rows = nil
+		return db.SelectContext(ctx, &out.Rows, q, args...)
 	})
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type commands struct {
 	User    userCmd    `cmd:"" help:"Manage people."`
 	Token   tokenCmd   `cmd:"" help:"Manage API tokens."`
 	Drill   drillCmd   `cmd:"" help:"Run the six acceptance cases with real processes and show the sheet."`
-	Bench   benchCmd   `cmd:"" help:"Measure the gate against pgbench on a PostgreSQL of its own."`
+	Bench   benchCmds  `cmd:"" help:"Measure on a PostgreSQL of its own."`
 	Version versionCmd `cmd:"" help:"Say which version this is."`
 
 	ConfigDoc configDocCmd `cmd:"" hidden:"" help:"Write docs/configuration.md."`
