@@ -3,7 +3,7 @@
 SHELL := bash
 DATA := $(or $(HOLDPOINT_DATA),.data)
 
-.PHONY: help run test race bench lint lint-full generate generate-check gallery shots db build clean
+.PHONY: help run test race bench lint lint-full generate generate-check gallery shots peers db build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ shots: ## Write a picture of every page, wide and narrow, light and dark, to DAT
 	@build/setup.sh go chromium
 	HOLDPOINT_SHOTS="$(abspath $(DATA))/shots" go test -count=1 ./views/viewstest -run TestPagesInABrowser
 	@echo "Pictures: $(DATA)/shots"
+
+peers: ## Test mail and pages against Mailpit and Lighthouse, fetched into the cache
+	@build/peers.sh
 
 db: ## Open the private database in psql
 	@build/setup.sh go postgresql
