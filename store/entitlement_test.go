@@ -71,9 +71,12 @@ func TestNobodyChangesTheirOwnAccess(t *testing.T) {
 	mine := []store.RoleGrant{{Role: operation.RoleAdmin}}
 	before := f.Count(t, "history")
 	tries := map[string]func(operation.UserID) error{
-		"grant":   func(u operation.UserID) error { return s.GrantRole(ctx, me, u, approver, "") },
-		"revoke":  func(u operation.UserID) error { return s.RevokeRole(ctx, me, u, mine[0], "") },
-		"set":     func(u operation.UserID) error { _, err := s.SetRoles(ctx, me, u, mine, append(mine, approver), "x"); return err },
+		"grant":  func(u operation.UserID) error { return s.GrantRole(ctx, me, u, approver, "") },
+		"revoke": func(u operation.UserID) error { return s.RevokeRole(ctx, me, u, mine[0], "") },
+		"set": func(u operation.UserID) error {
+			_, err := s.SetRoles(ctx, me, u, mine, append(mine, approver), "x")
+			return err
+		},
 		"disable": func(u operation.UserID) error { return s.DisableUser(ctx, me, u, "") },
 		"reset":   func(u operation.UserID) error { _, err := s.ResetPassword(ctx, me, u, ""); return err },
 		"out":     func(u operation.UserID) error { return s.SignOutUser(ctx, me, u, "") },
