@@ -9,6 +9,9 @@ export HOLDPOINT_METRICS_ADDR=${HOLDPOINT_METRICS_ADDR:-127.0.0.1:7390}
 export SANDBOX_ADDR=${SANDBOX_ADDR:-127.0.0.1:7400}
 export SANDBOX_SMTP_ADDR=${SANDBOX_SMTP_ADDR:-127.0.0.1:7425}
 export HOLDPOINT_DATA=${HOLDPOINT_DATA:-.data}
+# Notices go by mail to the sandbox, which shows them; set another server, or an empty one.
+export HOLDPOINT_SMTP_URL="${HOLDPOINT_SMTP_URL-smtp://$SANDBOX_SMTP_ADDR?starttls=off}"
+export HOLDPOINT_MAIL_FROM="${HOLDPOINT_MAIL_FROM-${HOLDPOINT_SMTP_URL:+Holdpoint <holdpoint@example.test>}}"
 
 # in_use ADDRESS: does something answer there?
 in_use() {

@@ -132,7 +132,7 @@ func welcome(ctx context.Context, url string, door http.Handler, st *store.Store
 	if err := errors.Join(demoEvent(ctx, door), demoWork(ctx, st)); err != nil {
 		log.Error("demo event", "error", err)
 	}
-	fmt.Printf("\nHoldpoint  %s\nSandbox    http://%s   (inject faults, see what really happened)\n\nSign in with the password %s as\n", url, sandboxAddr(), demoPassword)
+	fmt.Printf("\nHoldpoint  %s\nSandbox    http://%s   (inject faults, see what really happened)\n           Mails to people arrive there too, as messages to smtp.\n\nSign in with the password %s as\n", url, sandboxAddr(), demoPassword)
 	for _, p := range demoPeople {
 		fmt.Printf("  %-22s %s\n", p.email, p.what)
 	}
