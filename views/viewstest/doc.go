@@ -39,7 +39,7 @@ func All() []Fixture {
 	var list []Fixture
 	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
 		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(),
-		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures()} {
+		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures()} {
 		list = append(list, part...)
 	}
 	return list
