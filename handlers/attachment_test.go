@@ -256,7 +256,7 @@ func TestFieldCase42_FilesMustBeChosenAgain(t *testing.T) {
 	sent := ops.upload(page, "form-reconcile", []file{shot}, "finding", "done", "done_reference", "note_1", "done_how", "seen", "done_evidence", "Typed with care.").want(303)
 	in := ops.follow(sent).want(200)
 	back := ops.follow(ops.submit(in, "form-signin", "email", storetest.Email("ops"), "password", pass).want(303)).want(200)
-	back.says("Typed with care.", "The text is kept, the file is not: choose it again.")
+	back.says("Typed with care.", "The text is kept. 1 file must be chosen again.")
 	h.wantState(t, id, operation.Review)
 	ops.submit(back, "form-reconcile").want(303)
 	h.wantState(t, id, operation.Confirmed)

@@ -59,6 +59,9 @@ func fileSize(p *text.Printer, n int) string {
 	return p.T("attachment.mb", "N", (n+500_000)/1_000_000)
 }
 
+// FileRefusals are the reasons for which a file is not taken, as the store names them.
+var FileRefusals = []string{"file_empty", "file_large", "file_kind", "file_broken", "file_pixels", "files_many"}
+
 // FileAccept lists the kinds of files that are taken, for the browser's own choice; the
 // server looks at the bytes.
 const FileAccept = "image/png,image/jpeg,image/webp,application/pdf"

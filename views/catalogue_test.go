@@ -75,6 +75,12 @@ func families() map[string][]string {
 		"flow.type.":             inputTypes,
 		"flow.satisfied_by.":     {"confirmed", "accepted", "delivered"},
 	}
+	nouns := append([]string{"effect"}, effectWords...)
+	f["settling.ask."], f["settling.yes."], f["settling.no."] = nouns, nouns, nouns
+	f["settling.how.there."], f["settling.how.none."] = names(Hows), names(Hows)
+	f["settling.again."] = AgainWhys
+	f["attachment.refused."] = FileRefusals
+	f["error.cross."], f["error.other."] = []string{"title", "what", "todo"}, []string{"title", "what", "todo"}
 	for d, codes := range Presets {
 		f["preset."+string(d)+"."] = codes
 	}
@@ -94,6 +100,9 @@ func families() map[string][]string {
 	}
 	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
 		"send_again", "grant", "dispute", "evidence", "go_on", "adopt", "decide_held")
+	for _, v := range SameVerdicts {
+		f["same."] = append(f["same."], string(v), string(v)+"_why")
+	}
 	for _, code := range plainProofs {
 		f["proof."] = append(f["proof."], code+"_plain")
 	}

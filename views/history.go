@@ -70,7 +70,7 @@ func firstOf(s string, n int) string {
 
 // historyWords are the actions of an operation's history that are no
 // operation.Event; each has a key "action.<word>". A test holds them to the store.
-var historyWords = []string{"create", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
+var historyWords = []string{"create", "attachment", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "left", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
 	"candidate", "content_differs", "silence"}

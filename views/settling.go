@@ -47,10 +47,13 @@ func ExistsText(p *text.Printer, effect, destination string) string {
 	return p.T("settling.ask."+effectWord(effect), "Destination", destination)
 }
 
+// AgainWhys are the reasons for which nobody can simply send again: the end of the key's
+// protection, what is not known of it, or what was tried before.
+var AgainWhys = []string{"expired", "unpublished", "unproven", "keyless", "used_up", "proven", "adopted"}
+
 // SendAgain says why a person cannot simply send again, and what would make it possible.
 type SendAgain struct {
-	// Why is a catalogue key "settling.again.<word>": expired, unpublished, unproven,
-	// keyless, used_up, proven or adopted.
+	// Why is one of AgainWhys.
 	Why         string
 	At          time.Time // of expired: the end of the protection
 	Destination string
