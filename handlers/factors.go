@@ -112,6 +112,7 @@ func (s *site) startTOTP(c echo.Context) error {
 func (s *site) totpPage(c echo.Context) error { return s.showTOTP(c, http.StatusOK, typed{}) }
 
 func (s *site) showTOTP(c echo.Context, status int, t typed) error {
+	web.Unpacked(c) // it shows the seed
 	u := web.VisitOf(c).Self()
 	seed, err := s.Store.FindTOTPStart(c.Request().Context(), u.ID)
 	if errors.Is(err, store.ErrNotFound) {

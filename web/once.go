@@ -41,13 +41,15 @@ func (v *Visit) seal(c echo.Context, x onceShown) error {
 	return v.save(c)
 }
 
-// TakeOnce gives the secret that waits for this page, and forgets it; "" = none.
+// TakeOnce gives the secret that waits for this page, and forgets it; "" = none. The page
+// is sent unpacked then.
 func TakeOnce(c echo.Context) (string, error) {
 	v := VisitOf(c)
 	x, ok := v.peekOnce()
-	if !ok || x.Page != c.Request().URL.Path {
+	if !ok || x.Page != c.Request().URL.Path || isLive(c.Request()) {
 		return "", nil
 	}
+	Unpacked(c)
 	delete(v.session.Values, valueOnce)
 	return x.Secret, v.save(c)
 }

@@ -31,7 +31,7 @@ func bench(t *testing.T, f *storetest.Fixture, c web.Config, log io.Writer) *ech
 		if err != nil {
 			return err
 		}
-		if err := web.SignIn(c, u); err != nil {
+		if err := web.SignIn(c, u, store.ByPassword); err != nil {
 			return err
 		}
 		return c.NoContent(http.StatusNoContent)
