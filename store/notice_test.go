@@ -474,13 +474,13 @@ func TestLookReadsNoGrowingTableWhole(t *testing.T) {
 	f := storetest.NewFixture(t)
 	id := f.Ready(t)
 	look(t, f, byMail)
-	const many = 20000
+	const many = 5000
 	owner(t, f, `INSERT INTO operations SELECT (jsonb_populate_record(o, jsonb_build_object('id', 'op_' || lpad(CAST(g AS text), 26, '0'), 'item_key', CAST(g AS text), 'state', 'confirmed',
-		'confirmed_by', 'destination', 'next_kind', '', 'next_system', false))).* FROM operations o, generate_series(1, 20000) g WHERE o.id = $1`, string(id))
+		'confirmed_by', 'destination', 'next_kind', '', 'next_system', false))).* FROM operations o, generate_series(1, 5000) g WHERE o.id = $1`, string(id))
 	owner(t, f, `INSERT INTO history (subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash)
-		SELECT 'operation', 'op_' || lpad(CAST(g AS text), 26, '0'), 1, now(), 'system', 'x', 'x', '', 'job', 'edit', 'draft', 'draft', '', '{}', '', '', '', '' FROM generate_series(1, 20000) g`)
+		SELECT 'operation', 'op_' || lpad(CAST(g AS text), 26, '0'), 1, now(), 'system', 'x', 'x', '', 'job', 'edit', 'draft', 'draft', '', '{}', '', '', '', '' FROM generate_series(1, 5000) g`)
 	owner(t, f, `INSERT INTO notices (id, kind, subject, since, addressee, channel, planned_for, created_at, state, sent_at)
-		SELECT 'ntc_' || g, 'approval', 'op_' || g, now(), 'slack C1', 'slack', now(), now() - interval '1 day', 'sent', now() FROM generate_series(1, 20000) g`)
+		SELECT 'ntc_' || g, 'approval', 'op_' || g, now(), 'slack C1', 'slack', now(), now() - interval '1 day', 'sent', now() FROM generate_series(1, 5000) g`)
 	look(t, f, byMail)
 	for _, table := range []string{"operations", "history", "notices"} {
 		owner(t, f, `ANALYZE `+table)

@@ -86,9 +86,13 @@ type NoticeLine struct {
 }
 
 // noticePlaces are the fields that can be wrong, in their order.
-func noticePlaces(ctx context.Context) []place {
-	return []place{{"slack_id", "slack-id", t(ctx, "notifications.slack")}, {"quiet_from", "quiet-from", t(ctx, "notifications.quiet_from")},
-		{"quiet_to", "quiet-to", t(ctx, "notifications.quiet_to")}, {"digest_at", "digest-at", t(ctx, "notifications.digest_at")}}
+func noticePlaces(ctx context.Context, kinds []NoticeChoice) []place {
+	var list []place
+	for _, k := range kinds {
+		list = append(list, place{k.name(), k.name(), t(ctx, "notifications.kind."+string(k.Kind))})
+	}
+	return append(list, []place{{"slack_id", "slack-id", t(ctx, "notifications.slack")}, {"quiet_from", "quiet-from", t(ctx, "notifications.quiet_from")},
+		{"quiet_to", "quiet-to", t(ctx, "notifications.quiet_to")}, {"digest_at", "digest-at", t(ctx, "notifications.digest_at")}}...)
 }
 
 func slackHint(ctx context.Context, setUp bool) string {
