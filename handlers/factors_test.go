@@ -328,7 +328,7 @@ func TestResetByAdmin(t *testing.T) {
 	h := newHouse(t)
 	h.as(t, "lead").setApp()
 	admin := h.as(t, "admin")
-	at := "/people/" + string(h.Users["lead"]) + "/sign-in"
+	at := attr(admin.get("/people/"+string(h.Users["lead"])).want(200).has("sign-in-of"), "href")
 	page := admin.get(at).want(200)
 	admin.submit(page, "form-reset_factors", "reason", "").want(422)
 	admin.follow(admin.submit(page, "form-reset_factors", "reason", "lost phone")).want(200).says("second factors are reset")

@@ -29,6 +29,9 @@ func (s *site) showPerson(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m := views.PersonModel{Barred: barredFrom(viewer, u)}
+	if viewer.Has(operation.RoleAdmin) {
+		m.SignIn = pathSignInOf(u.ID)
+	}
 	if err := s.accessOf(c, u, t, &m); err != nil {
 		return err
 	}

@@ -113,6 +113,8 @@ type PersonModel struct {
 	Person PersonRow
 	// Link is a new one-use link, shown this once; nil = none.
 	Link *OnceLink
+	// SignIn leads to how the person signs in; "" = the viewer may not see that.
+	SignIn string
 	// Barred says why the viewer may change nothing here; empty = they may.
 	Barred Say
 	Roles  RolesForm

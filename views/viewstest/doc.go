@@ -37,8 +37,8 @@ func Printer(lang string) *text.Printer {
 // All lists every fixture.
 func All() []Fixture {
 	var list []Fixture
-	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
-		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(),
+	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), factorFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
+		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(), shapeFixtures(),
 		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures()} {
 		list = append(list, part...)
 	}
