@@ -19,7 +19,7 @@ DROP INDEX operations_source;
 CREATE INDEX operations_kind ON operations (flow, destination, source, created_at, id);
 
 -- What one person did, newest first.
-CREATE INDEX history_person ON history (actor_id, id DESC) WHERE actor_kind = 'person' AND subject_kind = 'operation';
+CREATE INDEX history_person ON history (actor_id, at DESC, id DESC) WHERE actor_kind = 'person' AND subject_kind = 'operation';
 CREATE INDEX approvals_changes ON approvals (decided_at DESC, id DESC) WHERE decision = 'request_changes';
 
 CREATE INDEX deliveries_kind ON deliveries (source, verdict, received_at, id);

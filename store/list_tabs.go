@@ -32,8 +32,8 @@ type DoneRow struct {
 // recentActs bounds how far the waiting-on-others list looks back in what one person
 // did, recentChanges how many requests for changes are looked through.
 const (
-	recentActs    = 500
-	recentChanges = 500
+	recentActs    = 300
+	recentChanges = 200
 )
 
 // The three lists take $1 and $2 the person's roles and flows, $3 the person, $4 whether
@@ -42,27 +42,23 @@ const (
 	seenSQL = ` ($4 OR o.flow = ANY($5))`
 	notMine = ` NOT (EXISTS (SELECT 1 FROM ` + pairsSQL + ` WHERE` + fitSQL + ` true) AND` + mineSQL + `)`
 
-	othersSQL = ` FROM (SELECT DISTINCT y.subject_id FROM (SELECT h.subject_id FROM history h WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $3
-			ORDER BY h.id DESC LIMIT $7) y) h
-		JOIN operations o ON o.id = h.subject_id
+	actsSQL = ` FROM (SELECT DISTINCT y.subject_id FROM (SELECT h.subject_id FROM history h WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $3
+			ORDER BY h.at DESC, h.id DESC LIMIT $7) y) h`
+
+	othersSQL = actsSQL + ` JOIN operations o ON o.id = h.subject_id
 		WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND` + seenSQL + ` AND` + notMine
 
 	changesSQL = ` FROM (SELECT a.id, a.version_id, a.operation_id, a.user_id, a.reason, a.decided_at FROM approvals a WHERE a.decision = 'request_changes'
 			ORDER BY a.decided_at DESC, a.id DESC LIMIT $7) a
 		JOIN operations o ON o.id = a.operation_id AND o.version_id = a.version_id AND o.state = 'draft'
-		WHERE` + seenSQL + ` AND (a.user_id = $3 OR EXISTS (SELECT 1 FROM content_versions cv WHERE cv.id = a.version_id AND (cv.author_id = $3 OR cv.prompted_by = $3))
-			OR EXISTS (SELECT 1 FROM ` + pairsSQL + ` WHERE` + fitSQL + ` true))
+		WHERE` + seenSQL + ` AND (a.user_id = $3 OR EXISTS (SELECT 1 FROM ` + pairsSQL + ` WHERE` + fitSQL + ` true)
+			OR EXISTS (SELECT 1 FROM content_versions cv WHERE cv.id = a.version_id AND (cv.author_id = $3 OR cv.prompted_by = $3)))
 		AND NOT EXISTS (SELECT 1 FROM approvals l WHERE l.version_id = a.version_id AND l.decision = 'request_changes' AND (l.decided_at, l.id) > (a.decided_at, a.id))`
 
-	doneSQL = ` FROM history h JOIN operations o ON o.id = h.subject_id
-		WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $3 AND h.id < $7 AND` + seenSQL + `
-		AND NOT EXISTS (SELECT 1 FROM history l WHERE l.subject_kind = 'operation' AND l.subject_id = h.subject_id AND l.seq >= h.seq - 8 AND (l.at > h.at OR l.at = h.at AND l.seq < h.seq)
-			AND l.actor_kind = 'person' AND l.actor_id = $3)
-		AND cardinality($1::text[]) >= 0 AND cardinality($2::text[]) >= 0`
+	// doneCount counts the operations of the acts that are looked back at.
+	doneCount = `SELECT count(*) FROM (SELECT 1` + actsSQL + ` JOIN operations o ON o.id = h.subject_id WHERE` + seenSQL + `
+		AND cardinality($1::text[]) >= 0 AND cardinality($2::text[]) >= 0 LIMIT $6) x`
 )
-
-// newestEntry stands behind every entry of the history.
-const newestEntry = int64(1<<63 - 1)
 
 func (v Viewer) tabArgs(limit int, bound any) []any {
 	roles, flows := v.rolePairs()
@@ -83,10 +79,11 @@ func (s *Store) CountInboxTabs(ctx context.Context, viewer Actor) (InboxCounts, 
 		}
 		for _, x := range []struct {
 			to    *int
-			from  string
-			bound any
-		}{{&n.Others, othersSQL, recentActs}, {&n.Changes, changesSQL, recentChanges}, {&n.Done, doneSQL + ` ORDER BY h.id DESC`, newestEntry}} {
-			if err := t.get(x.to, `SELECT count(*) FROM (SELECT 1`+x.from+` LIMIT $6) x`, v.tabArgs(CountLimit, x.bound)...); err != nil {
+			count string
+			bound int
+		}{{&n.Others, `SELECT count(*) FROM (SELECT 1` + othersSQL + ` LIMIT $6) x`, recentActs}, {&n.Changes, `SELECT count(*) FROM (SELECT 1` + changesSQL + ` LIMIT $6) x`, recentChanges},
+			{&n.Done, doneCount, recentActs}} {
+			if err := t.get(x.to, x.count, v.tabArgs(CountLimit, x.bound)...); err != nil {
 				return err
 			}
 		}
@@ -150,34 +147,67 @@ type DoneList struct {
 // last act, newest first. What follows from an act at the same moment is no act.
 func (s *Store) ListDone(ctx context.Context, viewer Actor, at string) (list DoneList, err error) {
 	err = s.tab(ctx, viewer, func(t *tx, v Viewer, now time.Time) error {
-		list = DoneList{}
-		before := newestEntry
-		if c, ok := decodeCursor(at); ok && c.Entry > 0 {
-			before = c.Entry
-		}
-		var entries []HistoryRow
-		if err := t.list(&entries, `SELECT h.id, `+aliased+doneSQL+` ORDER BY h.id DESC LIMIT $6`, v.tabArgs(InboxShown+1, before)...); err != nil {
-			return err
-		}
-		if len(entries) > InboxShown {
-			entries = entries[:InboxShown]
-			list.Next = cursor{Entry: entries[InboxShown-1].ID}.encode()
-		}
-		ids := make([]string, len(entries))
-		for i, e := range entries {
-			ids[i] = e.SubjectID
-		}
-		ops, err := t.rowsOf(ids, now)
+		acts, next, err := t.lastActs(v, at)
 		if err != nil {
 			return err
 		}
-		for i, o := range ops {
-			list.Rows = append(list.Rows, DoneRow{InboxRow: o, Entry: entries[i]})
+		ids := make([]string, len(acts))
+		for i, e := range acts {
+			ids[i] = e.SubjectID
 		}
-		return nil
+		ops, err := t.rowsOf(ids, now)
+		list = DoneList{Next: next}
+		for i, o := range ops {
+			list.Rows = append(list.Rows, DoneRow{InboxRow: o, Entry: acts[i]})
+		}
+		return err
 	})
 	return list, err
 }
+
+// actsWindow is how many entries lastActs reads at once, actsWindows how often at most: a
+// page may be short where somebody acted very often on few operations.
+const (
+	actsWindow  = 3 * InboxShown
+	actsWindows = 8
+)
+
+// lastActs reads backwards through what a person did and keeps their last act on each
+// operation that they may see; next is where the following page begins, "" = nowhere.
+func (t *tx) lastActs(v Viewer, at string) (acts []HistoryRow, next string, err error) {
+	c, paged := decodeCursor(at)
+	if !paged {
+		c = cursor{At: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}
+	}
+	all, flows := v.seenFlows()
+	for range actsWindows {
+		var rows []struct {
+			HistoryRow
+			Last bool `db:"last"`
+		}
+		if err := t.list(&rows, lastActsSQL, string(v.Person.ID), storedTime(c.At), c.Entry, actsWindow, all, pq.Array(flows)); err != nil {
+			return nil, "", err
+		}
+		for _, r := range rows {
+			if len(acts) == InboxShown {
+				return acts, c.encode(), nil
+			}
+			if c = (cursor{At: r.At, Entry: r.ID}); r.Last {
+				acts = append(acts, r.HistoryRow)
+			}
+		}
+		if len(rows) < actsWindow {
+			return acts, "", nil
+		}
+	}
+	return acts, c.encode(), nil
+}
+
+const lastActsSQL = `SELECT h.id, ` + aliased + `, EXISTS (SELECT 1 FROM operations o WHERE o.id = h.subject_id AND ($5 OR o.flow = ANY($6)))
+		AND NOT EXISTS (SELECT 1 FROM history l WHERE l.subject_kind = 'operation' AND l.subject_id = h.subject_id AND l.seq >= h.seq - 8 AND (l.at > h.at OR l.at = h.at AND l.seq < h.seq)
+			AND l.actor_kind = 'person' AND l.actor_id = $1) AS last
+	FROM (SELECT * FROM history h WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $1 AND (h.at, h.id) < ($2, $3) ORDER BY h.at DESC, h.id DESC LIMIT $4) h
+	ORDER BY h.at DESC, h.id DESC`
 
 // aliased is historyColumns of h.
 const aliased = `h.subject_kind, h.subject_id, h.seq, h.at, h.actor_kind, h.actor_id, h.actor_name, h.role, h.channel, h.action, h.from_state, h.to_state, h.reason, h.links, h.version_id, h.evidence_hash, h.prev_hash, h.hash`

@@ -91,14 +91,14 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 
 // connect opens guarded connections with limits on every wait. Plans are generic: the
 // gate's statements are found by keys, whatever their parameters, and planning them
-// anew costs more than running them.
+// anew costs more than running them. None is worth the start of parallel workers.
 func connect(raw string) (*sqlx.DB, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("database address: %w", err)
 	}
 	q := u.Query()
-	for k, v := range map[string]string{"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000", "statement_timeout": "60000", "TimeZone": "UTC", "plan_cache_mode": "force_generic_plan", "jit": "off"} {
+	for k, v := range map[string]string{"lock_timeout": "10000", "idle_in_transaction_session_timeout": "60000", "statement_timeout": "60000", "TimeZone": "UTC", "plan_cache_mode": "force_generic_plan", "jit": "off", "max_parallel_workers_per_gather": "0"} {
 		if q.Get(k) == "" {
 			q.Set(k, v)
 		}
