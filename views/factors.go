@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/views/text"
 )
 
 // The addresses of second factors and of the sign-in provider.
@@ -181,3 +182,7 @@ func issuers(list []IdentityRow) []Option {
 
 // joined writes codes as one field holds them.
 func joined(codes []string) string { return strings.Join(codes, " ") }
+
+func signInPlaces(p *text.Printer, word string) []place {
+	return append([]place{{"same_as", "same-as", p.T("factors.accounts.same_as")}}, reasonPlaces(p, word)...)
+}
