@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"holdpoint/operation/definition"
 	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/views/text"
 
 	"github.com/alecthomas/kong"
 )
@@ -77,5 +80,5 @@ func sentence(i *store.Invalid) string {
 	}[i.Code]; s != "" {
 		return s
 	}
-	return i.Error()
+	return i.Field + ": " + views.Invalid(i.Code, i.Limit).In(text.New("en", time.Local, time.Now()))
 }
