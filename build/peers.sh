@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/holdpoint/peers
 mailpit=v1.33.1
 
-build/setup.sh go postgresql chromium
+build/setup.sh go postgresql chromium node
 mkdir -p "$cache/$mailpit"
 if [ ! -x "$cache/$mailpit/mailpit" ]; then
   echo "Building Mailpit $mailpit; the first time takes minutes."
@@ -19,10 +19,6 @@ export HOLDPOINT_TEST_SANDBOX=$PWD/bin/sandbox
 export HOLDPOINT_TEST_BINARY=$PWD/bin/holdpoint
 bin/pgctl run -- go test -json -timeout 10m -tags peers ./jobs/peers | bin/testsum
 
-if ! command -v npm >/dev/null; then
-  echo "Lighthouse needs Node.js with npm." >&2
-  exit 1
-fi
 mkdir -p "$cache/lighthouse"
 cp build/peers/package.json build/peers/package-lock.json "$cache/lighthouse/"
 npm ci --prefix "$cache/lighthouse" --ignore-scripts --no-audit --no-fund --silent

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing on a Debian machine: build/setup.sh NAME…
-# Names: go postgresql chromium gcc. Says what it installs. Without root and
+# Names: go postgresql chromium node gcc. Says what it installs. Without root and
 # without password-less sudo it prints the one command to run and exits with 2.
 set -euo pipefail
 
@@ -9,6 +9,7 @@ present() {
     go) command -v go ;;
     postgresql) command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' ;;
     chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    node) command -v node && command -v npm ;;
     gcc) command -v gcc ;;
     *) echo "setup: unknown name $1" >&2; exit 64 ;;
   esac >/dev/null
@@ -18,6 +19,7 @@ packages() {
   case $1 in
     postgresql) echo postgresql ;;
     chromium) echo chromium fonts-noto-cjk ;;
+    node) echo nodejs npm ;;
     gcc) echo gcc libc6-dev ;;
   esac
 }
