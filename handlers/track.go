@@ -70,8 +70,8 @@ func runStage(p *store.RunPage, n names, o store.OperationSummary, number int, l
 // preview says what becomes of a stage when the run goes on: what is kept, what is sent
 // with which approved version, what stands in the way. titleDestinations puts in where to.
 func preview(p *store.RunPage, o store.OperationSummary, s views.RunStage, lang string) views.Say {
-	say := func(word string, args ...any) views.Say {
-		return views.Sentence("run.preview."+word, append(args, "Number", o.VersionNo)...)
+	say := func(key string, args ...any) views.Say {
+		return views.Sentence(key, append(args, "Number", o.VersionNo)...)
 	}
 	earlier := ""
 	if open := p.EarlierOpen[o.ID]; len(open) > 0 {
@@ -95,13 +95,13 @@ func preview(p *store.RunPage, o store.OperationSummary, s views.RunStage, lang 
 	case o.State == operation.Draft:
 		return views.Sentence("run.preview.draft")
 	case o.State == operation.PendingApproval && earlier != "":
-		return say("approve_later", "Stage", earlier)
+		return say("run.preview.approve_later", "Stage", earlier)
 	case o.State == operation.PendingApproval:
-		return say("approve")
+		return say("run.preview.approve")
 	case o.State == operation.InProgress:
-		return say("under_way")
+		return say("run.preview.under_way")
 	case o.State == operation.RetryScheduled && o.RetryAt != nil:
-		return say("retry", "At", *o.RetryAt)
+		return say("run.preview.retry", "At", *o.RetryAt)
 	case o.State == operation.Unknown:
 		return views.Sentence("run.preview.unknown")
 	case o.State == operation.Review:
@@ -109,9 +109,9 @@ func preview(p *store.RunPage, o store.OperationSummary, s views.RunStage, lang 
 	case o.State == operation.ReexecutionRequested:
 		return views.Sentence("run.preview.reexecution")
 	case earlier != "":
-		return say("later", "Stage", earlier)
+		return say("run.preview.later", "Stage", earlier)
 	}
-	return say("send")
+	return say("run.preview.send")
 }
 
 // inPreview puts the destination's title into a stage's preview.

@@ -71,6 +71,8 @@ func families() map[string][]string {
 		"notifications.mode.":    names(noticeModes),
 		"notifications.state.":   names(noticeStates),
 		"notifications.channel.": noticeChannels,
+		"same.fault.":            names(SameFaults),
+		"link.warn.":             names(LinkWarnings),
 		"effect.":                effectWords,
 		"flow.type.":             inputTypes,
 		"flow.satisfied_by.":     {"confirmed", "accepted", "delivered"},
