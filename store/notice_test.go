@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -508,5 +509,30 @@ func TestLookReadsNoGrowingTableWhole(t *testing.T) {
 	f.Store = f.Open(t, f.AppURL)
 	if n := read() - before; n > many {
 		t.Errorf("%d rows were read by whole scans", n)
+	}
+}
+
+// TestUpgradeTellsNobodyOfWhatWaitedBefore: nobody gets a mail for each of it.
+func TestUpgradeTellsNobodyOfWhatWaitedBefore(t *testing.T) {
+	t.Parallel()
+	ownerURL, appURL := storetest.NewReleased(t, storetest.ReleasedVersions[len(storetest.ReleasedVersions)-1])
+	ownerDB, err := sql.Open("postgres", ownerURL)
+	ok(t, err)
+	t.Cleanup(func() { ownerDB.Close() })
+	ok(t, store.Migrate(t.Context(), ownerURL, "holdpoint_app"))
+	f := &storetest.Fixture{OwnerURL: ownerURL, AppURL: appURL, Owner: ownerDB, Users: map[string]operation.UserID{}}
+	f.Store = f.Open(t, appURL)
+	people(t, f)
+	waiting := f.Count(t, "operations WHERE next_kind NOT IN ('', 'earlier_stage') AND NOT next_system")
+	if n := look(t, f, byMail); n != 0 || waiting == 0 {
+		t.Errorf("%d notices of %d decisions that waited before the upgrade", n, waiting)
+	}
+	event := storetest.CouponEvent()
+	event.EventKey, event.DeliveryKey = "evt-told", "dlv-told"
+	event.Data = map[string]any{"code": "CODE-TOLD", "percent_off": 10, "name": "After the upgrade"}
+	event.Body = []byte(`{"code": "CODE-TOLD", "percent_off": 10, "name": "After the upgrade"}`)
+	f.Receive(t, event)
+	if n := look(t, f, byMail); n == 0 {
+		t.Error("nobody is told of what came after the upgrade")
 	}
 }
