@@ -38,8 +38,8 @@ type DiffPart struct {
 const (
 	diffBytes = 200 << 10
 	diffTime  = 300 * time.Millisecond
-	diffShown = 24 << 10 // bytes of a change that a page shows
-	nearEqual = 600      // bytes of an unchanged stretch that are shown beside a change
+	diffShown = 6 << 10 // bytes of a change that a page shows
+	nearEqual = 600     // bytes of an unchanged stretch that are shown beside a change
 )
 
 // Diff compares two texts word by word; texts in scripts that put no spaces between

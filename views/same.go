@@ -60,14 +60,15 @@ type HoleFill struct {
 	Value string
 }
 
-// differs reports whether any request that left is not what was approved.
-func (a Approved) differs() bool {
+// sameOf gives the facts that disagree, which stand first of all, or the others.
+func (a Approved) sameOf(loud bool) []SameFact {
+	var out []SameFact
 	for _, f := range a.Same {
-		if f.Verdict == SameDiffers {
-			return true
+		if (f.Verdict == SameDiffers) == loud {
+			out = append(out, f)
 		}
 	}
-	return false
+	return out
 }
 
 // sameIcon gives the shape of a verdict.
