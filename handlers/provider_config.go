@@ -2,12 +2,12 @@ package handlers
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
+	"holdpoint/connector/outbound"
 	"holdpoint/operation"
 	"holdpoint/store"
 )
@@ -29,7 +29,7 @@ type Provider struct {
 	// SecondFactor says that the provider always asks for a second factor itself.
 	SecondFactor bool
 	// HTTP is the guarded client by which alone the provider is reached.
-	HTTP *http.Client
+	HTTP *outbound.Guarded
 }
 
 // Check refuses settings that do not fit together. local says that addresses of private

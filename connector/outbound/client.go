@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// Guarded is a client that Client has made, named for those who carry it and make none.
+type Guarded = http.Client
+
 // Client gives an ordinary HTTP client behind the same guard, for what has no effect
 // on a customer: sign-in providers, certificates of webhook senders. It follows no
 // redirects and uses no proxy. local permits loopback and private networks.
