@@ -38,8 +38,10 @@ func TestNoticeOfALateCommit(t *testing.T) {
 		t.Error("the look settles entries while an older transaction runs")
 	}
 	ok(t, late.Commit())
-	settle(10 * time.Minute) // however long transactions of other databases take
-	look(t, f, byMail)
+	for range 2 { // the horizon before this one, then this one
+		settle(10 * time.Minute) // however long transactions of other databases take
+		look(t, f, byMail)
+	}
 	same(t, "told after all", told(t, f, "WHERE kind = 'completed'"), "completed.0 second mail planned digest")
 }
 
