@@ -1,11 +1,11 @@
 package views
 
+import "slices"
+
 // ShortcutsModel is the list of keys, with the switch for single keys.
 type ShortcutsModel struct {
 	Frame
 	Switch Form
-	// History: the viewer's navigation has the history.
-	History bool
 }
 
 // shortcut is one line of the list: keys pressed one after the other (or together, with
@@ -23,7 +23,7 @@ type shortcutGroup struct {
 // groups lists all keys. static/js/keys.js acts on them.
 func (m ShortcutsModel) groups() []shortcutGroup {
 	anywhere := []shortcut{{[]string{"g", "i"}, "shortcuts.inbox"}, {[]string{"g", "o"}, "shortcuts.operations"}}
-	if m.History {
+	if hasNav(m.Viewer, "/history") {
 		anywhere = append(anywhere, shortcut{[]string{"g", "h"}, "shortcuts.history"})
 	}
 	anywhere = append(anywhere, shortcut{[]string{"/"}, "shortcuts.search"}, shortcut{[]string{"?"}, "shortcuts.list"})
@@ -32,4 +32,9 @@ func (m ShortcutsModel) groups() []shortcutGroup {
 		{"shortcuts.on_operation", []shortcut{{[]string{"a"}, "shortcuts.approve"}, {[]string{"r"}, "shortcuts.reconcile"}, {[]string{"Ctrl", "+", "Enter"}, "shortcuts.send"}}},
 		{"shortcuts.anywhere", anywhere},
 	}
+}
+
+// hasNav reports that the viewer's navigation leads there: "g" and a letter follow it.
+func hasNav(v *Viewer, path string) bool {
+	return slices.ContainsFunc(navFor(v), func(e navEntry) bool { return e.path == path })
 }

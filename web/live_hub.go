@@ -54,7 +54,7 @@ const (
 const (
 	liveQueue   = 16
 	livePoll    = time.Second
-	liveGap     = 100 * time.Millisecond // between two looks
+	liveGap     = 250 * time.Millisecond // between two looks
 	liveRecheck = 10 * time.Second       // sessions and roles are read again at least so often
 	liveLinger  = 5 * time.Second        // without a listener: a browser that changes pages is back soon
 )

@@ -3,8 +3,8 @@ package viewstest
 import "holdpoint/views"
 
 func liveFixtures() []Fixture {
-	on := views.ShortcutsModel{Frame: frame("", views.PathShortcuts), Switch: views.Form{Action: views.PathShortcuts + "/keys", FormID: "f1"}, History: true}
+	on := views.ShortcutsModel{Frame: frame("", views.PathShortcuts), Switch: views.Form{Action: views.PathShortcuts + "/keys", FormID: "f1"}}
 	off := on
-	off.KeysOff, off.History = true, false
+	off.KeysOff = true
 	return []Fixture{{"shortcuts", views.ShortcutsPage(on)}, {"shortcuts-off", views.ShortcutsPage(off)}}
 }
