@@ -1,7 +1,9 @@
 package handlers
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,7 +109,13 @@ func stateAt(rows []store.HistoryRow, at time.Time) operation.State {
 // keptText is the free text of a form, so that it is not lost with the form.
 func keptText(t typed) string {
 	var parts []string
-	for _, name := range []string{"comment", "reason", "evidence", "done_evidence", "not_done_evidence", "not_done_reason", "duplicate_evidence", "hold_reason"} {
+	fields := []string{"comment", "reason", "evidence", "done_reference", "done_evidence", "not_done_evidence", "not_done_reason", "duplicate_references", "duplicate_evidence", "hold_reason"}
+	for _, name := range slices.Sorted(maps.Keys(t.fields)) {
+		if strings.HasPrefix(name, "note_") { // what was seen, of the checklist
+			fields = append(fields, name)
+		}
+	}
+	for _, name := range fields {
 		if x := t.text(name); x != "" && t.form != "evidence" {
 			parts = append(parts, x)
 		}
