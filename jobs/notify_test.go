@@ -20,38 +20,21 @@ import (
 	"github.com/slack-go/slack/slacktest"
 )
 
-// hook is a webhook of a chat that tests order about.
+// hook is a webhook of a chat. seen gives what it was sent.
 type hook struct {
 	*httptest.Server
-	mu     sync.Mutex
-	answer http.HandlerFunc // nil = 202
-	bodies []string
-	seen   chan string
+	seen chan string
 }
 
 func newHook(t testing.TB) *hook {
 	h := &hook{seen: make(chan string, 1000)}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
-		h.mu.Lock()
-		answer := h.answer
-		h.bodies = append(h.bodies, string(b))
-		h.mu.Unlock()
-		if answer != nil {
-			answer(w, r)
-			return
-		}
 		w.WriteHeader(http.StatusAccepted)
 		h.seen <- string(b)
 	}))
 	t.Cleanup(func() { h.CloseClientConnections(); h.Close() })
 	return h
-}
-
-func (h *hook) do(answer http.HandlerFunc) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.answer = answer
 }
 
 // told is a world whose people are told.
