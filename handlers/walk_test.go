@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -204,6 +205,9 @@ func (h *house) fingerprint(t *testing.T) string {
 	return s.String
 }
 
+// whenMade is the moment of a page, by which its stream of changes begins.
+var whenMade = regexp.MustCompile(` data-live-at="[0-9]+"`)
+
 // TestFieldCase48_ForeignIsLikeMissing compares what people see of another flow's
 // operation and of one that does not exist: status and page are the same.
 func TestFieldCase48_ForeignIsLikeMissing(t *testing.T) {
@@ -227,8 +231,9 @@ func TestFieldCase48_ForeignIsLikeMissing(t *testing.T) {
 		}
 		x := b.do(method, opPath(foreign)+path, f)
 		y := b.do(method, opPath("op_00000000000000000000000000")+path, f)
-		if x.status != 404 || y.status != 404 || x.body != y.body {
-			t.Errorf("%s %s: foreign %d, missing %d, same page: %v", method, path, x.status, y.status, x.body == y.body)
+		same := whenMade.ReplaceAllString(x.body, "") == whenMade.ReplaceAllString(y.body, "")
+		if x.status != 404 || y.status != 404 || !same {
+			t.Errorf("%s %s: foreign %d, missing %d, same page: %v", method, path, x.status, y.status, same)
 		}
 	}
 	if h.fingerprint(t) != before {
