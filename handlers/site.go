@@ -17,6 +17,8 @@ import (
 type Deps struct {
 	Store *store.Store
 	Log   *slog.Logger
+	// Provider is the sign-in provider; nil = none.
+	Provider *Provider
 	// Told says by what people can be told.
 	Told store.NoticeChannels
 }
@@ -24,6 +26,7 @@ type Deps struct {
 // site holds what all pages share.
 type site struct {
 	Deps
+	provider *providerClient
 }
 
 // Register adds all pages below web.Pages.
