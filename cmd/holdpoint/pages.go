@@ -10,8 +10,8 @@ import (
 )
 
 // pages adds the browser's side.
-func pages(e *echo.Echo, r server, told store.NoticeChannels) {
-	handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log, Told: told})
+func pages(e *echo.Echo, r server, p *handlers.Provider, told store.NoticeChannels) {
+	handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log, Provider: p, Told: told})
 }
 
 // waiting counts what waits for a person, for the number at the inbox.

@@ -35,6 +35,7 @@ type serveCmd struct {
 	TLSKey         string         `env:"HOLDPOINT_TLS_KEY" name:"tls-key" help:"Key file of the certificate." group:"Server"`
 	NoJobs         bool           `help:"Serve only; holdpoint work performs effects." group:"Server"`
 	Demo           bool           `hidden:"" help:"Load demo flows and accounts. Loopback only."`
+	SignIn
 	Jobs
 }
 
@@ -45,6 +46,9 @@ func (c *serveCmd) Validate() error {
 	}
 	if c.Demo && !isLoopback(c.Addr) {
 		return fmt.Errorf("the demo accounts have a known password: --demo needs a loopback address, not %s", c.Addr)
+	}
+	if _, err := c.SignIn.provider(); err != nil {
+		return err
 	}
 	return nil
 }
@@ -214,6 +218,10 @@ func (c *serveCmd) routes(stopping context.Context, public string, r server, reg
 	if err := api.Register(e.Group("/api"), api.Deps{Store: r.store, Log: r.log, PublicURL: public, Stopping: stopping.Done(), Intake: door}); err != nil {
 		return nil, err
 	}
-	pages(e, r, c.channels())
+	p, err := c.SignIn.provider()
+	if err != nil {
+		return nil, err
+	}
+	pages(e, r, p, c.channels())
 	return e, nil
 }
