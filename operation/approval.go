@@ -17,6 +17,8 @@ type Policy struct {
 	Remind         time.Duration `json:"remind"`
 	EscalateRole   Role          `json:"escalate_role,omitempty"`
 	EscalateAfter  time.Duration `json:"escalate_after,omitempty"`
+	// Groups asks for the approvals by groups, in place of Approvers; Required is their sum.
+	Groups []Group `json:"groups,omitempty"`
 }
 
 // Selector names people: all holders of a role for the flow, or one person of it.
@@ -75,6 +77,9 @@ type Given struct {
 	User     UserID // who acted
 	Decision Decision
 	For      UserID // for whom, by a delegation; "" = for themselves
+	// Groups are the keys of the policy's groups in which an approval counts, as people
+	// stand now; only where the policy has groups.
+	Groups []string
 }
 
 // MayDecide checks the decision of a person who acts for themselves; see MayDecideAs.
@@ -106,6 +111,9 @@ func MayDecideAs(state State, p Policy, c Capacity, parties []UserID, given []Gi
 			r = Refuse(CodeForbiddenMove, "state", string(state), "who", string(g.User), "decision", string(g.Decision))
 		}
 		return r
+	}
+	if p.Grouped() {
+		return mayDecideInGroups(p, c, parties, given, d)
 	}
 	if r := c.entitled(p.Approvers); r != nil {
 		return r
@@ -152,7 +160,11 @@ func isParty(u UserID, parties []UserID) bool { return u != "" && slices.Contain
 // QuorumReached reports whether the decisions given, oldest first, with the new one in
 // them, make the quorum: each natural person counts once, with their last decision, in
 // whatever capacity, and a rejection or a request for changes that stands prevents it.
+// Where the policy has groups, every place of each must be filled; see Policy.Fill.
 func QuorumReached(p Policy, given []Given) bool {
+	if p.Grouped() {
+		return groupsReached(p, given)
+	}
 	n, seen := 0, map[UserID]bool{"": true}
 	for _, g := range standing(given) {
 		switch g.Decision {
@@ -195,13 +207,22 @@ func MayDecideReexecutionAs(state State, approvers Selector, c Capacity, parties
 type Shortage struct {
 	Need, Have int
 	Selector   Selector
+	Group      string // key of the group that comes short; "" = the policy has none
 }
 
 // CheckPolicy finds out whether enough people exist for a policy; nil = yes. A
 // policy that nobody can satisfy is refused when a flow is applied. Content that people
 // write needs CheckDraftedPolicy as well.
 func CheckPolicy(p Policy, people []Person) *Shortage {
-	return shortage(p.Approvers, p.Required, people, "")
+	return p.shortage(people, "")
+}
+
+// shortage is CheckPolicy without one natural person.
+func (p Policy) shortage(people []Person, without UserID) *Shortage {
+	if p.Grouped() {
+		return groupShortage(p, people, without)
+	}
+	return shortage(p.Approvers, p.Required, people, without)
 }
 
 // CheckDraftedPolicy is CheckPolicy for a stage whose content a person writes: where
@@ -211,7 +232,7 @@ func CheckDraftedPolicy(p Policy, people []Person) *Shortage {
 	if worst != nil || !p.SeparateAuthor {
 		return worst
 	}
-	return apart(Selector{Role: RoleAuthor}, p.Approvers, p.Required, people)
+	return apart(Selector{Role: RoleAuthor}, p, people)
 }
 
 // CheckReexecutionPolicy finds out whether a re-execution can ever be approved: some
@@ -220,18 +241,18 @@ func CheckReexecutionPolicy(approvers Selector, required int, reviewer Selector,
 	if s := shortage(reviewer, 1, people, ""); s != nil {
 		return s
 	}
-	return apart(reviewer, approvers, required, people)
+	return apart(reviewer, Policy{Approvers: approvers, Required: required}, people)
 }
 
 // apart finds a first person whose absence still leaves a quorum; nil = there is one,
 // or nobody is a first person.
-func apart(first, approvers Selector, required int, people []Person) *Shortage {
+func apart(first Selector, p Policy, people []Person) *Shortage {
 	var best *Shortage
 	for _, who := range people {
 		if !first.Matches(who) {
 			continue
 		}
-		s := shortage(approvers, required, people, who.One())
+		s := p.shortage(people, who.One())
 		if s == nil {
 			return nil
 		}

@@ -84,6 +84,7 @@ type Clearance struct {
 	Hash      [32]byte
 	ExpiresAt time.Time // zero = does not expire
 	Required  int
+	Groups    []Group // of the pinned policy; none = Required of all approvers
 	Approvers []Approver
 	Spent     bool // a re-execution's one attempt has been dispatched
 }
@@ -91,9 +92,10 @@ type Clearance struct {
 // Approver is one person of a quorum, as they stand now.
 type Approver struct {
 	User     UserID
-	For      UserID // for whom they acted by a delegation; "" = for themselves
-	Entitled bool   // active, and they or whom they acted for hold the role for this flow now
-	Party    bool   // a party, where the pinned policy keeps parties apart (a case always does)
+	For      UserID   // for whom they acted by a delegation; "" = for themselves
+	Entitled bool     // active, and they or whom they acted for hold the role for this flow now
+	Groups   []string // keys of the groups in which it counts now; only where there are groups
+	Party    bool     // a party, where the pinned policy keeps parties apart (a case always does)
 }
 
 // UnsettledAttempt is a dispatched attempt whose outcome is unknown and which no

@@ -129,6 +129,12 @@ func permitClearance(f Facts, now time.Time) *Refusal {
 	case !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt):
 		return Refuse(CodeApprovalExpired, "at", stamp(c.ExpiresAt))
 	}
+	if len(c.Groups) > 0 {
+		if !groupsHold(c) {
+			return Refuse(CodeApproverNotEntitled)
+		}
+		return nil
+	}
 	good, seen := 0, map[UserID]bool{}
 	for _, a := range c.Approvers {
 		if a.Entitled && !a.Party && a.User != "" && !seen[a.User] && (a.For == "" || !seen[a.For]) {

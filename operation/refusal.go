@@ -67,6 +67,7 @@ const (
 	CodeDelegate             Code = "delegate"               // this person cannot take over approvals
 	CodeDelegationTime       Code = "delegation_time"        // the time of a delegation is over or too long
 	CodeAlone                Code = "alone"                  // not with others: it needs its own page
+	CodeGroupFilled          Code = "group_filled"           // the person's groups have their approvals already
 	CodeItemKey              Code = "item_key"               // an item's key is missing, unfit or used twice
 )
 
@@ -78,7 +79,7 @@ var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, Code
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
 	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeForClients, CodeLocked, CodeStopped,
-	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeItemKey}
+	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeGroupFilled, CodeItemKey}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.
 type Refusal struct {

@@ -179,6 +179,7 @@ type rawStage struct {
 type rawApproval struct {
 	Approvers      operation.Selector `json:"approvers"`
 	Required       int                `json:"required"`
+	Groups         []rawGroup         `json:"groups"`
 	SeparateAuthor *bool              `json:"separate_author"`
 	Expires        duration           `json:"expires"`
 	Due            duration           `json:"due"`
@@ -275,17 +276,19 @@ func (s rawStage) stage(f *Flow, path string, p *problems) Stage {
 	if a := st.Approval; a.Remind > 0 && a.Remind >= a.Due {
 		p.add(join(path, "approval.remind"), "a reminder after %s comes too late for a decision due after %s", a.Remind, a.Due)
 	}
-	if a := st.Approval; a.Approvers.User != "" && a.Required > 1 {
-		p.add(join(path, "approval.required"), "one named person cannot give %d approvals", a.Required)
-	}
+	s.Approval.check(join(path, "approval"), p)
 	st.tree = compileDraft(s.Content, join(path, "content"), "", p)
 	st.tree.eachDraft(func(d DraftField) { st.Drafts = append(st.Drafts, d) })
 	return st
 }
 
 func (a rawApproval) policy() operation.Policy {
+	groups, required := groupsOf(a.Groups)
+	if len(groups) == 0 {
+		required = max(1, a.Required)
+	}
 	return operation.Policy{
-		Approvers: a.Approvers, Required: max(1, a.Required), SeparateAuthor: a.SeparateAuthor == nil || *a.SeparateAuthor,
+		Approvers: a.Approvers, Required: required, Groups: groups, SeparateAuthor: a.SeparateAuthor == nil || *a.SeparateAuthor,
 		Expires: time.Duration(a.Expires), Due: time.Duration(a.Due), Remind: time.Duration(a.Remind),
 		EscalateRole: a.Escalate.Role, EscalateAfter: time.Duration(a.Escalate.After),
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestParseFlow_Defaults(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	want := operation.Policy{Approvers: operation.Selector{Role: operation.RoleApprover}, Required: 1, SeparateAuthor: true, Due: operation.DefaultDue.Approve}
-	if st.Approval != want || st.MaxAttempts != DefaultAttempts || st.SatisfiedBy != SatisfiedConfirmed {
+	if !reflect.DeepEqual(st.Approval, want) || st.MaxAttempts != DefaultAttempts || st.SatisfiedBy != SatisfiedConfirmed {
 		t.Errorf("%+v", st)
 	}
 	if !f.Matches("s", "anything", "any") || f.Matches("other", "", "") {
