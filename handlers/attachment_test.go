@@ -200,9 +200,9 @@ func TestFilesRefused(t *testing.T) {
 		files []file
 		says  string
 	}{
-		"html":     {[]file{good, {"done_files", "page.png", "image/png", []byte("<!DOCTYPE html><script>alert(1)</script>")}}, "“page.png” is none of the kinds that are taken."},
-		"polyglot": {[]file{{"done_files", "a.gif", "image/gif", []byte("GIF89a/*<script>")}}, "“a.gif” is none of the kinds"},
-		"svg":      {[]file{{"done_files", "a.svg", "image/png", []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)}}, "“a.svg” is none of the kinds"},
+		"html":     {[]file{good, {"done_files", "page.png", "image/png", []byte("<!DOCTYPE html><script>alert(1)</script>")}}, "“page.png” is not of a kind that is accepted."},
+		"polyglot": {[]file{{"done_files", "a.gif", "image/gif", []byte("GIF89a/*<script>")}}, "“a.gif” is not of a kind"},
+		"svg":      {[]file{{"done_files", "a.svg", "image/png", []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`)}}, "“a.svg” is not of a kind"},
 		"cut":      {[]file{{"done_files", "cut.png", "image/png", good.data[:30]}}, "“cut.png” cannot be read to its end"},
 		"empty":    {[]file{{"done_files", "empty.png", "image/png", nil}}, "“empty.png” is empty."},
 		"large":    {[]file{{"done_files", "large.png", "image/png", make([]byte, 10<<20+1)}}, "“large.png” is too large"},

@@ -15,7 +15,7 @@ func TestNotifications(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	lead := h.as(t, "lead")
-	page := lead.get("/account/notifications").want(200).says("Approval asked", "Nobody is told by mail or chat here yet", "Nothing yet")
+	page := lead.get("/account/notifications").want(200).says("Approval requested", "Notifications by mail or chat are not set up here yet", "Nothing yet")
 	wrong := lead.submit(page, "form-notifications", "slack_id", "#general", "mode_approval", "digest", "quiet_from", "22:00", "quiet_to", "22:00").want(422)
 	wrong.says("A member ID looks like U0123456789")
 	if !strings.Contains(wrong.body, `value="#general"`) || !strings.Contains(wrong.body, `value="22:00"`) {
@@ -51,7 +51,7 @@ func TestNotificationsListShowsOnlyMine(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := h.as(t, "second")
-	page := second.get("/account/notifications").want(200).says("Approval asked", "Planned")
+	page := second.get("/account/notifications").want(200).says("Approval requested", "Planned")
 	if strings.Count(page.body, `data-testid="notice"`) != 1 || !strings.Contains(page.body, opPath(id)) {
 		t.Error("not exactly the own notice is listed")
 	}

@@ -275,7 +275,7 @@ func TestTokensInTheBrowser(t *testing.T) {
 	form["flow"] = []string{"newsletter-coupon"}
 	admin.post(action, form).want(303)
 	admin.post(action, form).want(303) // the same press
-	shown := admin.get("/people/tokens").want(200).says("n8n", "Newsletter coupon", "Holds", "made its token already")
+	shown := admin.get("/people/tokens").want(200).says("n8n", "Newsletter coupon", "Valid", "made its token already")
 	secret := shown.once()
 	a, err := h.Store.FindToken(t.Context(), secret)
 	if err != nil || len(a.Scopes) != 2 || len(a.Flows) != 1 || h.Count(t, "api_tokens") != 1 {
