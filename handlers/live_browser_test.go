@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/store/storetest"
 	"holdpoint/views/chrometest"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -129,6 +131,27 @@ func TestLiveOperation(t *testing.T) {
 	writer.Allow("409")
 	h.wantState(t, id, operation.Draft)
 }
+
+// TestLiveAttempt: an open page that is told of an attempt shows what a fresh one shows.
+func TestLiveAttempt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.Ready(t)
+	tab := h.tabAs(t, chrometest.Start(t), h.url, "auditor", chrometest.Look{})
+	tab.Get(h.url + opPath(id))
+	streams(t, tab)
+	if _, err := h.Store.ClaimAndDispatch(t.Context(), store.Job("w1"), id, "w1"); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, "the attempt is shown", `document.querySelector('[data-testid="state"]').dataset.state === 'in_progress'`)
+	var fresh string
+	tab.Do(chromedp.Evaluate(`fetch(location.href).then(a => a.text()).then(text =>
+		new DOMParser().parseFromString(text, 'text/html').querySelector('#history tbody').textContent)`, &fresh, awaited))
+	until(t, tab, "the history is whole", fmt.Sprintf(`document.querySelector('#history tbody').textContent === %q`, fresh))
+}
+
+// awaited lets an expression wait for its promise.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
 // TestLiveStopsWhileHidden: a hidden page lets its stream go; shown again, it is told
 // what it missed.

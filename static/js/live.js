@@ -49,17 +49,18 @@ async function run(page, ended) {
   page.timer = 0
   if (document.hidden) return // opening again tells what was missed
   page.last = Date.now()
+  let text
   try {
     const answer = await fetch(location.href, { headers: { 'Holdpoint-Live': '1' }, cache: 'no-store' })
     if (new URL(answer.url).pathname === '/sign-in') return stop(page)
     if (!answer.ok) return answer.status >= 500 || answer.status === 429 ? look(page, ended) : stop(page)
-    const text = await answer.text()
-    while (page.pressed) await new Promise(done => setTimeout(done, 50))
-    take(new DOMParser().parseFromString(text, 'text/html'), page)
-    ended?.open() // the session goes on under another token
+    text = await answer.text()
   } catch {
-    look(page, ended) // the network is away
+    return look(page, ended) // the network is away
   }
+  while (page.pressed) await new Promise(done => setTimeout(done, 50))
+  ended?.open() // the session goes on under another token
+  take(new DOMParser().parseFromString(text, 'text/html'), page)
 }
 
 function stop(page) {

@@ -46,15 +46,15 @@ function attributes(now, next) {
     changed ||= now.type !== 'hidden'
   }
   for (const { name } of [...now.attributes]) {
-    if (own.has(name) || next.hasAttribute(name) || name === 'class' && now.className === 'live-fresh') continue
+    if (own.has(name) || next.hasAttribute(name) || name === 'class' && now.getAttribute(name) === 'live-fresh') continue
     now.removeAttribute(name)
     changed = true
   }
   return changed
 }
 
-function sameClasses(now, next) {
-  return now.className.replace(/ ?\blive-fresh\b/, '') === next.className
+function sameClasses(now, next) { // by attribute: a shape of a picture has no className to compare
+  return (now.getAttribute('class') ?? '').replace(/ ?\blive-fresh\b/, '') === next.getAttribute('class')
 }
 
 function children(now, next, changed) {
