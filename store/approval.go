@@ -74,6 +74,7 @@ type standing struct {
 	For      operation.UserID     // for whom, by a delegation
 
 	one, forOne operation.UserID // the natural persons
+	groups      []string         // of the policy, in which it counts now
 }
 
 // approvalRow is what stands on the current version.
@@ -167,7 +168,7 @@ func removeUser(in []standing, who operation.UserID) []standing {
 func givenOf(stand []standing) []operation.Given {
 	out := make([]operation.Given, len(stand))
 	for i, g := range stand {
-		out[i] = operation.Given{User: g.one, Decision: g.Decision, For: g.forOne}
+		out[i] = operation.Given{User: g.one, Decision: g.Decision, For: g.forOne, Groups: g.groups}
 	}
 	return out
 }
@@ -184,7 +185,7 @@ func (u *unit) decide(d Decided) error {
 		return err
 	}
 	who.Natural = people.one(who.ID)
-	if p.Approvers, err = u.present(p.Approvers); err != nil {
+	if p, err = u.presentPolicy(p); err != nil {
 		return err
 	}
 	if u.op.State == operation.PendingApproval && lapsed(p, stand, u.now) {
@@ -192,7 +193,10 @@ func (u *unit) decide(d Decided) error {
 		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
 		stand, round = nil, round+1
 	}
-	as, err := u.capacity(who, d.For, p.Approvers.Role)
+	if err := u.fitGroups(p, stand); err != nil {
+		return err
+	}
+	as, err := u.capacityFor(who, d, p, parties, givenOf(stand))
 	if err != nil {
 		return err
 	}
@@ -206,10 +210,15 @@ func (u *unit) decide(d Decided) error {
 		return operation.Refuse(operation.CodeReasonMissing)
 	}
 	id := operation.ApprovalID(newID("apr"))
+	mine := standing{ID: id, User: who.ID, one: as.Who.One(), For: as.For.ID, forOne: as.Principal(), Decision: operation.Approve, Round: round, At: u.now, groups: as.Fits(p)}
+	role, group := roleIn(p, stand, mine)
 	u.w.approvals = append(u.w.approvals, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash),
-		"decision": d.Decision, "user_id": u.actor.ID, "role": p.Approvers.Role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now,
+		"decision": d.Decision, "user_id": u.actor.ID, "role": role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now,
 		"for_user": nilIfEmpty(string(as.For.ID)), "delegation_id": nilIfEmpty(string(as.By.ID)), "reason_code": d.Preset, "reason_words": d.PresetWords})
-	links := append([]string{"approval", string(id), "role", string(p.Approvers.Role), "preset", d.Preset}, u.onBehalf(as)...)
+	links := append([]string{"approval", string(id), "role", string(role), "preset", d.Preset}, u.onBehalf(as)...)
+	if group != "" && d.Decision == operation.Approve {
+		links = append(links, "group", group)
+	}
 	switch d.Decision {
 	case operation.RequestChanges:
 		u.voidClearance()
@@ -221,11 +230,13 @@ func (u *unit) decide(d Decided) error {
 		}
 		return u.stageClosed(u.op)
 	case operation.Withdraw:
+		u.askNext(p, removeUser(stand, who.One()))
 		return u.withdraw(d, links)
 	}
-	stand = append(stand, standing{ID: id, User: who.ID, one: as.Who.One(), For: as.For.ID, forOne: as.Principal(), Decision: operation.Approve, Round: round, At: u.now})
+	stand = append(stand, mine)
 	if !operation.QuorumReached(p, givenOf(stand)) {
 		u.note(u.op, "approve", d.why(), links...)
+		u.askNext(p, stand)
 		return nil
 	}
 	return u.clear(p, stand, d.why(), links)
@@ -262,7 +273,7 @@ func (u *unit) clear(p operation.Policy, stand []standing, reason string, links 
 	}
 	var ids []string
 	for _, g := range stand {
-		if g.Decision == operation.Approve {
+		if g.Decision == operation.Approve && (!p.Grouped() || len(g.groups) > 0) {
 			ids = append(ids, string(g.ID))
 		}
 	}

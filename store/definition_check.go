@@ -182,6 +182,10 @@ func (c *checking) short(d *defined, field, what, beside string, s *operation.Sh
 	if s.Selector.User != "" {
 		who += " named " + s.Selector.User
 	}
+	if s.Group != "" {
+		what += ", group " + s.Group + ","
+		beside += ", each counted in one group alone"
+	}
 	people, verb := "people", "there are"
 	if s.Need == 1 {
 		people = "person"

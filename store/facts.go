@@ -134,7 +134,7 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 		return nil, err
 	}
 	var err error
-	if p.Approvers, err = u.present(p.Approvers); err != nil {
+	if p, err = u.presentPolicy(p); err != nil {
 		return nil, err
 	}
 	people, err := u.persons()
@@ -143,6 +143,11 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 	}
 	h, _ := hex.DecodeString(row.Hash)
 	c := &operation.Clearance{ID: row.ID, Kind: row.Kind, VersionID: row.Version, Hash: hash32(h), ExpiresAt: timeOf(row.Expires), Required: row.Required, Spent: row.Spent}
+	if p.Grouped() {
+		c.Groups = p.Groups
+		c.Approvers, err = u.groupApprovers(row.ID, p, people)
+		return c, err
+	}
 	for _, a := range row.Approvers {
 		who := operation.Person{ID: a.User, Email: a.Email, Active: a.Active, Roles: splitRoles(a.Roles)}
 		c.Approvers = append(c.Approvers, operation.Approver{User: people.one(a.User), For: people.one(a.For), Entitled: p.Approvers.Matches(who)})
@@ -244,7 +249,7 @@ func (u *unit) people(o *opRow) operation.People {
 		p.Author = responsible(f.Author, u.who)
 	}
 	if st, ok := stageOf(f, o.Stage); ok {
-		p.Approvers = responsible(st.Approval.Approvers, u.who)
+		p.Approvers = responsible(st.Approval.Asks(nil), u.who)
 	}
 	return p
 }

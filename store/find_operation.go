@@ -27,11 +27,12 @@ type OperationPage struct {
 	Parties        []operation.UserID // author, editors, submitter …
 	CaseParties    []operation.UserID
 	persons        persons
-	Approvals      []ApprovalRow   // every decision, oldest first
-	Standing       []ApprovalRow   // those that stand on the current version
-	Attempts       []AttemptView   // oldest first
-	Evidence       []EvidenceRow   // oldest first
-	Attachments    []AttachmentRow // oldest first
+	groups         map[operation.ApprovalID][]string // in which each standing approval counts now
+	Approvals      []ApprovalRow                     // every decision, oldest first
+	Standing       []ApprovalRow                     // those that stand on the current version
+	Attempts       []AttemptView                     // oldest first
+	Evidence       []EvidenceRow                     // oldest first
+	Attachments    []AttachmentRow                   // oldest first
 	References     []ReferenceRow
 	Answers        []operation.Answer // of the current round, with names in People
 	Request        *ReexecutionRow

@@ -41,10 +41,20 @@ func (p *OperationPage) readVersions(u *unit) error {
 	if p.persons, err = u.persons(); err != nil {
 		return err
 	}
+	if pol.Grouped() { // a page shows named people as they were pinned, and groups as they stand
+		if pol, err = u.presentPolicy(pol); err != nil {
+			return err
+		}
+		if err := u.fitGroups(pol, stand); err != nil {
+			return err
+		}
+	}
 	if cur := p.Current(); cur != nil && cur.PolicyText != "" {
 		p.Policy = &pol
 	}
+	p.groups = map[operation.ApprovalID][]string{}
 	for _, g := range stand {
+		p.groups[g.ID] = g.groups
 		for _, a := range p.Approvals {
 			if a.ID == g.ID {
 				p.Standing = append(p.Standing, a)
@@ -58,7 +68,7 @@ func (p *OperationPage) readVersions(u *unit) error {
 func (p *OperationPage) Given() []operation.Given {
 	var out []operation.Given
 	for _, a := range p.Standing {
-		out = append(out, operation.Given{User: p.persons.one(a.User), Decision: a.Decision, For: p.persons.one(a.For)})
+		out = append(out, operation.Given{User: p.persons.one(a.User), Decision: a.Decision, For: p.persons.one(a.For), Groups: p.groups[a.ID]})
 	}
 	return out
 }

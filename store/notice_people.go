@@ -163,6 +163,30 @@ func (f *flowPeople) selected(s operation.Selector) []operation.UserID {
 	return f.holders(s.Role, named)
 }
 
+// groupMembers gives who may fill a place that is still open, where the stage asks for its
+// approvals by groups: all groups are asked at once.
+func (f *flowPeople) groupMembers(r *waitingRow) []operation.UserID {
+	st, ok := stageOf(f.flow, r.Stage)
+	if !ok || !st.Approval.Grouped() || !slices.Contains(st.Approval.Roles(), r.Role) {
+		return nil
+	}
+	var given []operation.Given
+	for _, id := range idsOf(r.Given) {
+		for _, x := range f.people {
+			if x.ID == id {
+				given = append(given, operation.Given{User: x.One(), Decision: operation.Approve, Groups: st.Approval.GroupsOf(x, operation.Delegation{}, r.Flow)})
+			}
+		}
+	}
+	var out []operation.UserID
+	for _, g := range st.Approval.Fill(given) {
+		if g.Open() > 0 {
+			out = append(out, leaving(f.selected(g.Group.Approvers), out...)...)
+		}
+	}
+	return out
+}
+
 // leaving takes people out of a list.
 func leaving(list []operation.UserID, out ...operation.UserID) []operation.UserID {
 	return slices.DeleteFunc(slices.Clone(list), func(id operation.UserID) bool { return slices.Contains(out, id) })

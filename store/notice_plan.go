@@ -146,6 +146,9 @@ func (p *noticePass) deciders(r *waitingRow, f *flowPeople, kind operation.Notic
 		return []operation.UserID{r.Author}
 	}
 	who := f.holders(r.Role, r.User)
+	if r.State == operation.PendingApproval {
+		who = append(who, leaving(f.groupMembers(r), who...)...)
+	}
 	out := idsOf(r.Given)
 	switch r.State {
 	case operation.PendingApproval:

@@ -86,7 +86,7 @@ func (u *unit) reviewer() operation.Selector { return u.flow.Reviewer }
 // approvers, its reviewer, an admin.
 func (u *unit) mayManage(who operation.Person) *operation.Refusal {
 	p := u.people(u.op)
-	for _, r := range []operation.Role{p.Owner.Role, p.Approvers.Role, p.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin} {
+	for _, r := range append([]operation.Role{p.Owner.Role, p.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin}, u.approverRoles()...) {
 		if who.Has(r) {
 			return nil
 		}

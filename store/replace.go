@@ -92,8 +92,7 @@ func (u *unit) insertOperation(o *opRow, n newContent) error {
 	o.ChainHash, o.CreatedAt = make([]byte, 32), u.now
 	policy := st.Approval
 	if n.second {
-		policy.Approvers, policy.SeparateAuthor = u.flow.Reexecution.Approvers, true
-		policy.Required = max(u.flow.Reexecution.Required, 1)
+		policy = policy.DecidedBy(u.flow.Reexecution.Approvers, u.flow.Reexecution.Required)
 	}
 	o.State = n.state
 	if o.State == "" {

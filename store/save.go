@@ -102,7 +102,7 @@ func (u *unit) plan(o *opRow) error {
 		if err := json.Unmarshal([]byte(raw), &p); err != nil {
 			return err
 		}
-		sel, err := u.present(p.Approvers)
+		sel, err := u.present(p.Asks(nil))
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,9 @@ func namedIn(f *definition.Flow) []string {
 	add(f.Reexecution.Approvers)
 	add(f.Author)
 	for _, st := range f.Stages {
-		add(st.Approval.Approvers)
+		for _, s := range st.Approval.Selectors() {
+			add(s)
+		}
 	}
 	return out
 }
@@ -54,6 +56,9 @@ func (t *tx) standIn(f *definition.Flow, version int, epoch int64) (named, error
 	}
 	g := *f
 	g.Stages = slices.Clone(f.Stages)
+	for i := range g.Stages {
+		g.Stages[i].Approval.Groups = slices.Clone(g.Stages[i].Approval.Groups)
+	}
 	for _, sel := range selectorsOf(&g) {
 		if sel.User != "" && !slices.Contains(roles[sel.User], sel.Role) {
 			sel.User = ""
@@ -73,7 +78,11 @@ func (t *tx) standIn(f *definition.Flow, version int, epoch int64) (named, error
 func selectorsOf(f *definition.Flow) []*operation.Selector {
 	out := []*operation.Selector{&f.Reviewer, &f.Reexecution.Approvers, &f.Author}
 	for i := range f.Stages {
-		out = append(out, &f.Stages[i].Approval.Approvers)
+		a := &f.Stages[i].Approval
+		out = append(out, &a.Approvers)
+		for k := range a.Groups {
+			out = append(out, &a.Groups[k].Approvers)
+		}
 	}
 	return out
 }

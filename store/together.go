@@ -87,11 +87,14 @@ func (u *unit) together(who operation.Person, received []ActsFor) (*TogetherItem
 	if err != nil {
 		return nil, err
 	}
-	if p.Approvers, err = u.present(p.Approvers); err != nil {
+	if p, err = u.presentPolicy(p); err != nil {
 		return nil, err
 	}
 	if lapsed(p, stand, u.now) {
 		stand = nil
+	}
+	if err := u.fitGroups(p, stand); err != nil {
+		return nil, err
 	}
 	second, err := u.second()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -66,7 +67,7 @@ func (u *unit) mayWrite(author Author) error {
 		return err
 	}
 	p := u.people(u.op)
-	if who.Has(p.Author.Role) || who.Has(p.Approvers.Role) || who.Has(p.Reviewer.Role) || who.Has(operation.RoleAuthor) {
+	if who.Has(p.Author.Role) || slices.ContainsFunc(u.approverRoles(), who.Has) || who.Has(p.Reviewer.Role) || who.Has(operation.RoleAuthor) {
 		return nil
 	}
 	return operation.Refuse(operation.CodeNotEntitled, "role", string(p.Author.Role)).By(p.Author)
@@ -174,7 +175,7 @@ func (u *unit) pinnedPolicy(st definition.Stage) (operation.Policy, error) {
 	p := st.Approval
 	second, err := u.second()
 	if second {
-		p.Approvers, p.Required, p.SeparateAuthor = u.flow.Reexecution.Approvers, max(u.flow.Reexecution.Required, 1), true
+		p = p.DecidedBy(u.flow.Reexecution.Approvers, u.flow.Reexecution.Required)
 	}
 	return p, err
 }
