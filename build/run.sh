@@ -58,6 +58,7 @@ await() {
 
 build/setup.sh go postgresql
 check_ports
+echo "Building; the first time takes minutes …"
 go build -o bin/ ./cmd/holdpoint ./cmd/sandbox ./store/pglocal/pgctl
 if [ "${RESET:-}" = 1 ]; then
   reset

@@ -16,9 +16,10 @@ import (
 var assets embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"clock": func(t time.Time) string { return t.Format("2 Jan 15:04:05") },
-	"iso":   func(t time.Time) string { return t.Format(time.RFC3339Nano) },
-	"title": func(destination string) string { return destinationTitles[destination] },
+	"clock":  func(t time.Time) string { return t.Format("2 Jan 15:04:05") },
+	"iso":    func(t time.Time) string { return t.Format(time.RFC3339Nano) },
+	"pieces": pieces,
+	"title":  func(destination string) string { return destinationTitles[destination] },
 }).ParseFS(assets, "assets/*.html"))
 
 var destinationTitles = map[string]string{

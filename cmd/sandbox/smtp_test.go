@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/smtp"
 	"net/textproto"
 	"strings"
@@ -168,6 +170,44 @@ func TestSMTP(t *testing.T) {
 		}
 		p.wantEffects(destSMTP, "", 0)
 	})
+}
+
+// TestMailText: a person reads a mail's text and follows its links on the sandbox's page.
+func TestMailText(t *testing.T) {
+	t.Parallel()
+	const letter = "Subject: =?utf-8?q?Do_zatwierdzenia?=\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n" +
+		"--b\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" +
+		"Pr=C3=B3ba: http://127.0.0.1:7300/opera=\r\ntions/op_1 \"x\"\r\n" +
+		"--b\r\nContent-Type: text/html\r\n\r\n<p>no</p>\r\n--b--\r\n"
+	if got, want := mailText([]byte(letter)), "Próba: http://127.0.0.1:7300/operations/op_1 \"x\""; got != want {
+		t.Errorf("text %q, want %q", got, want)
+	}
+	p := newSMTPPeer(t)
+	c := p.dial()
+	if err := envelope(c, "b@example.test"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.Data()
+	if err == nil {
+		_, err = io.WriteString(w, letter)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := p.sb.ledger.list(destSMTP, "")[0]
+	if e.Fields["subject"] != "Do zatwierdzenia" {
+		t.Errorf("subject %q", e.Fields["subject"])
+	}
+	rec := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodGet, "/smtp/view/"+e.ID, nil)
+	r.SetPathValue("id", e.ID)
+	p.sb.showEffect(destSMTP)(rec, r)
+	if want := `<a href="http://127.0.0.1:7300/operations/op_1" rel="noreferrer">`; !strings.Contains(rec.Body.String(), want) {
+		t.Errorf("the page lacks %s:\n%s", want, rec.Body)
+	}
 }
 
 func TestSMTPFaults(t *testing.T) {

@@ -117,8 +117,9 @@ func (ss *smtpSession) store(t faultTarget) string {
 	e := effect{
 		Destination: destSMTP, Effect: effectMessage, ID: id, RequestHash: hashOf(t.body), Time: s.clock.now(),
 		Fields: map[string]any{
-			"from": ss.from, "to": ss.recipients, "subject": t.header.Get("Subject"),
-			"message_id": t.header.Get("Message-Id"), "size": len(t.body), "tls": ss.encrypted, "user": ss.user,
+			"from": ss.from, "to": ss.recipients, "subject": plainHeader(t.header.Get("Subject")),
+			"message_id": t.header.Get("Message-Id"), "size": len(t.body), "text": mailText(t.body),
+			"tls": ss.encrypted, "user": ss.user,
 		},
 	}
 	if raw := t.header.Get("Message-Id"); raw != "" {
