@@ -90,8 +90,8 @@ func TestConfirmDone(t *testing.T) {
 	ops := h.as(t, "ops")
 	page := ops.get(opPath(id)).want(200)
 	ops.submit(page, "form-reconcile", "finding", "done", "done_evidence", "Seen it there.").want(422).says("Seen it there.")
-	ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_reference_url", "javascript:alert(1)", "done_evidence", "Seen it there.").want(422)
-	ok := ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_reference_url", "https://plain.example/note_1", "done_evidence", "Seen it there.")
+	ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_link", "javascript:alert(1)", "done_evidence", "Seen it there.").want(422)
+	ok := ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_link", "https://plain.example/note_1", "done_evidence", "Seen it there.")
 	ops.follow(ok.want(303)).want(200).says("Confirmed with note_1", "note_1", "Seen it there.")
 	h.wantState(t, id, operation.Confirmed)
 	// double click: the same calm page

@@ -178,7 +178,7 @@ func TestTypedTextHasOnePlace(t *testing.T) {
 	}
 	ops2.submit(ops2.get(opPath(id)), "form-reconcile", "finding", "done", "done_reference", "note_2", "done_evidence", "Found.").want(303)
 	gone := ops.submit(page, "form-reconcile", done...).want(409).says("kept below as a note")
-	if _, note := gone.form("form-evidence"); note.Get("evidence") != "Seen with my own eyes." {
+	if _, note := gone.form("form-evidence"); note.Get("evidence") != "note_1\n\nSeen with my own eyes." {
 		t.Errorf("the note holds %q", note.Get("evidence"))
 	}
 }

@@ -253,7 +253,9 @@ func (p *page) check(t reporter, n *html.Node) {
 				t.Error("a frame is not fully sandboxed, or holds its document inline")
 			}
 		case "a":
-			if strings.TrimSpace(textOf(n)) == "" || !has(n, "href") {
+			// A picture may lead where the words beside it lead, unseen by the keyboard and by screen readers.
+			beside := attr(n, "aria-hidden") == "true" && attr(n, "tabindex") == "-1"
+			if strings.TrimSpace(textOf(n)) == "" && !beside || !has(n, "href") {
 				t.Errorf("link without words or address: %q", attr(n, "href"))
 			}
 			if attr(n, "target") != "" && !strings.Contains(attr(n, "rel"), "noopener") {
