@@ -11,7 +11,7 @@ import (
 )
 
 // limit bounds the life of one test's browser.
-const limit = 4 * time.Minute
+const limit = 15 * time.Minute
 
 // Browser is one Chromium with a profile of its own.
 type Browser struct{ ctx context.Context }
