@@ -100,13 +100,7 @@ func (s *site) decidedFlash(c echo.Context, d operation.Decision) (key string, a
 	if err != nil || now.State != operation.PendingApproval || now.Policy == nil {
 		return views.FlashApproved, nil
 	}
-	given := 0
-	for _, a := range now.Standing {
-		if a.Decision == operation.Approve {
-			given++
-		}
-	}
-	return views.FlashApprovalCounted, []string{"Given", itoa(given), "Required", itoa(max(now.Policy.Required, 1))}
+	return views.FlashApprovalCounted, []string{"Given", itoa(now.Approved()), "Required", itoa(max(now.Policy.Required, 1))}
 }
 
 // withdraw takes one's own approval back, or the one that was given for oneself, until

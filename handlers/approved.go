@@ -61,9 +61,13 @@ func versionView(p *store.OperationPage, n names, v store.VersionRow) *views.Ver
 		Content: contentView(p.ID, v), Request: requestView(p, v)}
 }
 
-// signatures lists the decisions that stand, then the places that are still open.
+// signatures lists the decisions that stand, then the places that are still open; with
+// groups, the places of each group in turn.
 func (b panelOf) signatures() []views.Signature {
 	p, n := b.p, b.n
+	if p.Policy != nil && p.Policy.Grouped() {
+		return b.groupSignatures()
+	}
 	var out []views.Signature
 	given := 0
 	for _, a := range p.Standing {

@@ -32,7 +32,7 @@ func (b panelOf) policy() operation.Policy {
 	if b.p.Policy != nil {
 		return *b.p.Policy
 	}
-	return operation.Policy{Approvers: b.p.Stage2.Approval.Approvers}
+	return operation.Policy{Approvers: b.p.Stage2.Approval.Approvers, Groups: b.p.Stage2.Approval.Groups}
 }
 
 // decide is the approvers' decision, or why it is not the viewer's.
@@ -52,10 +52,9 @@ func (b panelOf) decide() *views.DecideForm {
 	for _, d := range []operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject} {
 		f.Presets[d] = presetsOf(b.p.Stage2, d, t.val("reason_"+string(d)), b.lang)
 	}
-	for _, a := range b.p.Standing {
-		if a.Decision == operation.Approve {
-			f.Given++
-		}
+	f.Given = b.p.Approved()
+	for _, g := range b.policy().Groups {
+		f.Groups = append(f.Groups, g.Required)
 	}
 	f.Recipients = recipients(b.p)
 	if next := b.p.StageNo + 1; next < len(b.p.Flow2.Stages) && !b.p.Adopted {

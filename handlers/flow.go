@@ -141,7 +141,7 @@ func flowModel(f store.FlowItem, n names, sources map[string]string, lang string
 	for i, st := range d.Stages {
 		stage := views.FlowStage{Number: i + 1, Key: st.Key, Title: st.Title.In(lang), Destination: views.Link{Label: st.Destination, URL: pathDestination(st.Destination)},
 			Action: st.Action, Approvers: n.selector(st.Approval.Approvers), Required: max(st.Approval.Required, 1), SeparateAuthor: st.Approval.SeparateAuthor,
-			Expires: st.Approval.Expires, Due: st.Approval.Due, AttemptsMax: st.MaxAttempts, SatisfiedBy: st.SatisfiedBy}
+			Expires: st.Approval.Expires, Due: st.Approval.Due, AttemptsMax: st.MaxAttempts, SatisfiedBy: st.SatisfiedBy, Groups: flowGroups(st.Approval, n, lang)}
 		for _, x := range st.Drafts {
 			stage.Drafted = append(stage.Drafted, views.FlowDraft{Name: x.Path, Brief: x.Brief})
 		}

@@ -23,12 +23,7 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 		Why: whyAsked(p, n, lang), WaitingFor: waitingFor(p, lang),
 	}
 	if p.State == operation.PendingApproval && p.Policy != nil {
-		h.Number, h.Required = p.VersionNo, max(p.Policy.Required, 1)
-		for _, a := range p.Standing {
-			if a.Decision == operation.Approve {
-				h.Given++
-			}
-		}
+		h.Number, h.Required, h.Given = p.VersionNo, max(p.Policy.Required, 1), p.Approved()
 	}
 	run := views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}
 	if p.Remedy == store.RemedyBlocked && p.State.WithoutEffect() {

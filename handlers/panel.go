@@ -117,8 +117,8 @@ func (b panelOf) withdrawRequest() *views.ReasonForm {
 // manages reports who may cancel, replace, go on without and close open work.
 func (b panelOf) manages(more ...operation.Role) *operation.Refusal {
 	f := b.p.Flow2
-	roles := append([]operation.Role{f.Owner.Role, b.p.Stage2.Approval.Approvers.Role, f.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin}, more...)
-	return b.needs(f.Reviewer.Role, roles...)
+	roles := append([]operation.Role{f.Owner.Role, f.Reviewer.Role, operation.RoleOpsOwner, operation.RoleAdmin}, more...)
+	return b.needs(f.Reviewer.Role, append(roles, b.p.Stage2.Approval.Roles()...)...)
 }
 
 // needs refuses whoever holds none of the roles, and names one that would do.
@@ -173,7 +173,7 @@ func (b panelOf) edit() *views.LinkAction {
 
 func (b panelOf) mayEdit() *operation.Refusal {
 	f := b.p.Flow2
-	if r := b.needs(f.Author.Role, f.Author.Role, b.p.Stage2.Approval.Approvers.Role, f.Reviewer.Role, operation.RoleAuthor); r != nil {
+	if r := b.needs(f.Author.Role, append(b.p.Stage2.Approval.Roles(), f.Author.Role, f.Reviewer.Role, operation.RoleAuthor)...); r != nil {
 		return r
 	}
 	return operation.MayEditAgain(b.p.Facts, b.p.EverUnproven)

@@ -74,7 +74,7 @@ func (s *site) nameFlow(c echo.Context, n names, f *definition.Flow) error {
 func flowSelectors(f *definition.Flow) []operation.Selector {
 	list := []operation.Selector{f.Owner, f.Author, f.Reviewer, f.Reexecution.Approvers}
 	for _, st := range f.Stages {
-		list = append(list, st.Approval.Approvers)
+		list = append(list, st.Approval.Selectors()...)
 	}
 	return list
 }

@@ -73,6 +73,24 @@ func (p *OperationPage) Given() []operation.Given {
 	return out
 }
 
+// Approved is how many approvals count on the current version: those that stand and, where
+// they are asked for by groups, fill a place.
+func (p *OperationPage) Approved() int {
+	n := 0
+	if p.Policy != nil && p.Policy.Grouped() {
+		for _, f := range p.Policy.Fill(p.Given()) {
+			n += len(f.By)
+		}
+		return n
+	}
+	for _, a := range p.Standing {
+		if a.Decision == operation.Approve {
+			n++
+		}
+	}
+	return n
+}
+
 func (p *OperationPage) readAttempts(u *unit) error {
 	err := u.list(&p.Attempts, `SELECT `+attemptColumns+`, key_generation, worker, COALESCE(proof, '') AS proof, permanent, ended_at, COALESCE(settled, '') AS settled, settled_at, as_before
 		FROM (SELECT a.id, a.operation_id, a.number, a.fence, a.kind, a.version_id, a.clearance_id, a.destination_version, a.account, a.key, a.protected, a.claimed_by,

@@ -81,6 +81,7 @@ type Signature struct {
 	// Preset is the code of the preset reason, PresetWords what it said when it was given.
 	Preset, PresetWords string
 	Since               time.Time // of an open place: since when it waits; zero = not said
+	Group               string    // the title of the group whose place it is; "" = there are no groups
 }
 
 // RequestView is the exact request. Text holds the holes' markers of package

@@ -63,6 +63,17 @@ func waitText(p *text.Printer, h Head, panel Panel) string {
 	return p.T("panel.others", "Who", h.Responsible.In(p))
 }
 
+// neededText says how many approvals are needed and, with groups, from whom.
+func neededText(p *text.Printer, f DecideForm) string {
+	switch {
+	case len(f.Groups) == 0:
+		return p.N("decide.needed", f.Required)
+	case f.Required == len(f.Groups):
+		return p.N("groups.needed_each", f.Required)
+	}
+	return p.N("groups.needed", f.Required)
+}
+
 // decideEffect says in words what an approval lets happen.
 func decideEffect(p *text.Printer, f DecideForm) string {
 	switch {

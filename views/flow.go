@@ -70,12 +70,20 @@ type FlowStage struct {
 	Action         string // its title
 	Approvers      Who
 	Required       int
+	Groups         []FlowGroup // by which the approvals are asked for; none = Required of Approvers
 	SeparateAuthor bool
 	Expires        time.Duration // 0 = does not expire
 	Due            time.Duration
 	AttemptsMax    int
 	SatisfiedBy    string // confirmed | accepted | delivered
 	Drafted        []FlowDraft
+}
+
+// FlowGroup is one group of a stage's approvers.
+type FlowGroup struct {
+	Title     string
+	Approvers Who
+	Required  int
 }
 
 // FlowDraft is one part of the content that somebody writes.

@@ -63,6 +63,8 @@ type DecideForm struct {
 	Comment  string
 	// Number is the version decided on; Given of Required approvals are there.
 	Number, Given, Required int
+	// Groups is how many approvals each group is asked for; none = there are no groups.
+	Groups []int
 	// Recipients is how many receive it, for a mail; 0 = not a mail.
 	Recipients  int
 	Destination string
