@@ -41,6 +41,7 @@ var sheets = []string{
 	"css/notices.css",
 	"css/deciding.css",
 	"css/live.css",
+	"css/groups.css",
 	"css/utilities.css",
 }
 
