@@ -14,7 +14,7 @@ func TestDocs(t *testing.T) {
 	kinds := map[string]int{}
 	for _, b := range blocks {
 		var err error
-		kind, _, _ := strings.Cut(b[1], ":")
+		kind, _, _ := strings.Cut(strings.TrimSpace(b[1]), ":")
 		kinds[kind]++
 		switch kind {
 		case "flow":
@@ -23,6 +23,9 @@ func TestDocs(t *testing.T) {
 			_, err = ParseProfile("formats.md", []byte(b[1]))
 		case "source":
 			_, err = ParseSource("formats.md", []byte(b[1]))
+		case "approval": // a part of a stage, inside a list of the text
+			stage := strings.ReplaceAll("\n"+b[1], "\n  ", "\n")
+			_, err = ParseFlow("formats.md", []byte(strings.Replace(minimalFlow, "\n    approval: {approvers: {role: approver}}\n", stage, 1)))
 		default:
 			t.Errorf("an example begins with %q", kind)
 		}
@@ -30,7 +33,7 @@ func TestDocs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if kinds["flow"] != 1 || kinds["destination"] != 2 || kinds["source"] != 1 {
+	if kinds["flow"] != 1 || kinds["destination"] != 2 || kinds["source"] != 1 || kinds["approval"] != 1 {
 		t.Errorf("examples: %v", kinds)
 	}
 }
