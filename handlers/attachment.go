@@ -5,7 +5,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 
 	"holdpoint/operation"
@@ -135,16 +134,6 @@ func ofEvidence(p *store.OperationPage, n names, id operation.EvidenceID) []view
 
 func ofAnswer(p *store.OperationPage, n names, item operation.ChecklistItem) []views.AttachmentView {
 	return attachmentViews(p, n, func(a store.AttachmentRow) bool { return a.Item == item && a.Round == p.CaseRound })
-}
-
-// unanswered marks files of questions that are not answered: they would belong to nothing.
-func (t *typed) unanswered(list store.Answers) {
-	for name := range t.files {
-		item, ok := strings.CutPrefix(name, "files_")
-		if ok && !slices.ContainsFunc(list, func(a operation.Answer) bool { return string(a.Item) == item }) {
-			t.wrong("check_"+item, views.Sentence(views.ErrorRequired))
-		}
-	}
 }
 
 // fieldsUsed keeps the files of these fields only: those of another answer of the form,

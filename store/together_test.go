@@ -31,7 +31,10 @@ func TestDecideTogether(t *testing.T) {
 	quick(t, f)
 	s, ctx := f.Store, t.Context()
 	var list []store.Decided
-	add := func(id operation.ID) operation.ID { list = append(list, f.Decision(t, id, operation.Approve)); return id }
+	add := func(id operation.ID) operation.ID {
+		list = append(list, f.Decision(t, id, operation.Approve))
+		return id
+	}
 	var fine []operation.ID
 	for range 5 {
 		fine = append(fine, add(f.Receive(t, storetest.CouponEvent())[0]))

@@ -36,7 +36,7 @@ func reviewPage() views.OperationModel {
 	m.Found.Protection.FirstUsed, m.Found.Protection.Until, m.Found.Protection.Expired = ago(41*time.Hour), ago(18*time.Hour), true
 	m.Panel = views.Panel{Yours: true, Reconcile: reconcile(), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")},
 		Correct: &views.ReasonForm{Form: barred(operation.CodeAttemptsUnsettled)}, Grant: &views.GrantForm{Form: barred(operation.CodeAttemptsUnsettled)},
-		Replace: &views.LinkAction{Barred: operation.Refuse(operation.CodeOriginalOpen)},}
+		Replace: &views.LinkAction{Barred: operation.Refuse(operation.CodeOriginalOpen)}}
 	return m
 }
 
