@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync/atomic"
 
 	"github.com/lib/pq"
@@ -56,7 +57,8 @@ type pqConn interface {
 
 type guardConn struct {
 	pqConn
-	bad atomic.Bool
+	bad        atomic.Bool
+	statements keptStatements
 }
 
 // guard turns a lost connection into OutcomeUnknown and marks the connection so that
@@ -90,11 +92,17 @@ func (c *guardConn) repeatable(err error) error {
 }
 
 func (c *guardConn) ExecContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Result, error) {
+	if len(args) > 0 {
+		return keptRun(ctx, c, q, func(st *keptStatement) (driver.Result, error) { return st.ExecContext(ctx, args) })
+	}
 	r, err := c.pqConn.ExecContext(ctx, q, args)
 	return r, c.guard(err)
 }
 
 func (c *guardConn) QueryContext(ctx context.Context, q string, args []driver.NamedValue) (driver.Rows, error) {
+	if len(args) > 0 || strings.HasPrefix(q, "SELECT ") || strings.HasPrefix(q, "WITH ") {
+		return keptRun(ctx, c, q, func(st *keptStatement) (driver.Rows, error) { return st.QueryContext(ctx, args) })
+	}
 	r, err := c.pqConn.QueryContext(ctx, q, args)
 	return r, c.guard(err)
 }

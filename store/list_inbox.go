@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -73,14 +74,29 @@ const (
 // inboxFrom are the operations that wait for a person, in no order.
 const inboxFrom = ` FROM operations o JOIN ` + pairsSQL + ` ON` + fitSQL + ` true WHERE` + mineSQL
 
+// candidates are the operations of one role whose decision is next, as the inner side of a
+// LATERAL join. For roles of single flows they are found in the index alone, which holds
+// the flow, and only those that fit are read: the flow may have few of many.
+func (v Viewer) candidates(more, order string) string {
+	if len(v.Flows) == 1 && len(v.Flows[""]) > 0 {
+		return `operations o WHERE` + fitSQL + more + mineSQL + order
+	}
+	return `(SELECT o.id, o.next_at FROM operations o WHERE` + fitSQL + more + ` o.next_kind <> '' AND NOT o.next_system` + order + ` OFFSET 0) h
+		CROSS JOIN LATERAL (SELECT * FROM operations o WHERE o.id = h.id OFFSET 0) o WHERE` + mineSQL + strings.ReplaceAll(order, "o.", "h.")
+}
+
 // inboxSQL finds what waits for a person, each kind by its due time: $4 the kinds, $5 how
 // many of each, $6 and $7 the place behind which the page begins.
-const inboxSQL = `SELECT x.id, x.next_at, k.kind FROM ` + pairsSQL + ` CROSS JOIN unnest($4::text[]) AS k(kind)
-	CROSS JOIN LATERAL (SELECT o.id, o.next_at FROM operations o WHERE` + fitSQL + ` o.next_kind = k.kind AND (o.next_at, o.id) > ($6, $7) AND` + mineSQL + ` ORDER BY o.next_at, o.id LIMIT $5) x
+func (v Viewer) inboxSQL() string {
+	return `SELECT x.id, x.next_at, k.kind FROM ` + pairsSQL + ` CROSS JOIN unnest($4::text[]) AS k(kind)
+	CROSS JOIN LATERAL (SELECT o.id, o.next_at FROM ` + v.candidates(` o.next_kind = k.kind AND (o.next_at, o.id) > ($6, $7) AND`, ` ORDER BY o.next_at, o.id`) + ` LIMIT $5) x
 	ORDER BY x.next_at, x.id`
+}
 
 // countOwnSQL counts what waits for a person by their own roles, up to a limit ($4).
-const countOwnSQL = `SELECT count(*) FROM (SELECT 1 FROM ` + pairsSQL + ` CROSS JOIN LATERAL (SELECT 1 FROM operations o WHERE` + fitSQL + mineSQL + ` LIMIT $4) x LIMIT $4) y`
+func (v Viewer) countOwnSQL() string {
+	return `SELECT count(*) FROM (SELECT 1 FROM ` + pairsSQL + ` CROSS JOIN LATERAL (SELECT 1 FROM ` + v.candidates("", "") + ` LIMIT $4) x LIMIT $4) y`
+}
 
 // ListInbox lists the decisions that this person may take now: those whose role they
 // hold for the flow (or that name them), without those that they may not take because
@@ -139,7 +155,7 @@ func (t *tx) inboxRows(in *Inbox, v Viewer, kinds []string, at string) error {
 	if !paged {
 		c.At = time.Time{}
 	}
-	if err := t.list(&keys, inboxSQL, pq.Array(roles), pq.Array(flows), string(v.Person.ID), pq.Array(kinds), CountLimit, storedTime(c.At), string(c.ID)); err != nil {
+	if err := t.list(&keys, v.inboxSQL(), pq.Array(roles), pq.Array(flows), string(v.Person.ID), pq.Array(kinds), CountLimit, storedTime(c.At), string(c.ID)); err != nil {
 		return err
 	}
 	var ids []string
@@ -239,6 +255,10 @@ func (t *tx) rowsOf(ids []string, now time.Time) ([]InboxRow, error) {
 
 // CountInbox counts the decisions that ListInbox lists for this person, up to CountLimit.
 func (s *Store) CountInbox(ctx context.Context, viewer Actor) (int, error) {
+	l := lookOf(ctx, viewer)
+	if n, ok := looked(l, lookWaiting, viewer); ok {
+		return n, nil
+	}
 	v, err := s.FindViewer(ctx, viewer)
 	if err != nil || !v.Active {
 		return 0, err
@@ -248,6 +268,9 @@ func (s *Store) CountInbox(ctx context.Context, viewer Actor) (int, error) {
 		n, err = t.countInbox(v)
 		return err
 	})
+	if err == nil {
+		keepLook(l, lookWaiting, viewer, n)
+	}
 	return n, err
 }
 
@@ -257,7 +280,7 @@ func (t *tx) countInbox(v Viewer) (int, error) {
 		Held bool `db:"held"`
 	}
 	roles, flows := v.rolePairs()
-	counting, args := countOwnSQL, []any{pq.Array(roles), pq.Array(flows), string(v.Person.ID), CountLimit}
+	counting, args := v.countOwnSQL(), []any{pq.Array(roles), pq.Array(flows), string(v.Person.ID), CountLimit}
 	if len(v.Lent) > 0 {
 		counting, args = countAllSQL, append(append(args[:3:3], v.lentArgs()...), CountLimit)
 	}

@@ -104,7 +104,7 @@ func (s *Store) ListOperations(ctx context.Context, viewer Actor, f OperationFil
 func (s *Store) EachOperation(ctx context.Context, viewer Actor, f OperationFilter, fn func(InboxRow) error) error {
 	f.Cursor, f.Limit = "", 500
 	for {
-		v, err := s.FindViewer(ctx, viewer) // rights that are taken away meanwhile end the list
+		v, err := s.readViewer(ctx, viewer) // rights that are taken away meanwhile end the list
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,10 @@ import (
 // InboxCounts are the numbers at the inbox's tabs, each up to CountLimit. They count
 // what the lists of the same names list.
 type InboxCounts struct {
-	Mine, Others, Changes, Done int
+	Mine    int
+	Others  int `db:"others"`
+	Changes int `db:"changes"`
+	Done    int `db:"done"`
 }
 
 // ChangedRow is a version that was sent back, and that nobody has submitted again.
@@ -32,8 +35,8 @@ type DoneRow struct {
 // recentActs bounds how far the waiting-on-others list looks back in what one person
 // did, recentChanges how many requests for changes are looked through.
 const (
-	recentActs    = 300
-	recentChanges = 200
+	recentActs    = "300"
+	recentChanges = "200"
 )
 
 // The three lists take $1 and $2 the person's roles and flows, $3 the person, $4 whether
@@ -43,27 +46,30 @@ const (
 	notMine = ` NOT (EXISTS (SELECT 1 FROM ` + pairsSQL + ` WHERE` + fitSQL + ` true) AND` + mineSQL + `)`
 
 	actsSQL = ` FROM (SELECT DISTINCT y.subject_id FROM (SELECT h.subject_id FROM history h WHERE h.actor_kind = 'person' AND h.subject_kind = 'operation' AND h.actor_id = $3
-			ORDER BY h.at DESC, h.id DESC LIMIT $7) y) h`
+			ORDER BY h.at DESC, h.id DESC LIMIT ` + recentActs + `) y) h`
 
-	othersSQL = actsSQL + ` JOIN operations o ON o.id = h.subject_id
+	othersSQL = actsSQL + decidedByOthers
+
+	decidedByOthers = ` JOIN operations o ON o.id = h.subject_id
 		WHERE o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage' AND` + seenSQL + ` AND` + notMine
 
 	changesSQL = ` FROM (SELECT a.id, a.version_id, a.operation_id, a.user_id, a.reason, a.decided_at FROM approvals a WHERE a.decision = 'request_changes'
-			ORDER BY a.decided_at DESC, a.id DESC LIMIT $7) a
+			ORDER BY a.decided_at DESC, a.id DESC LIMIT ` + recentChanges + `) a
 		JOIN operations o ON o.id = a.operation_id AND o.version_id = a.version_id AND o.state = 'draft'
 		WHERE` + seenSQL + ` AND (a.user_id = $3 OR EXISTS (SELECT 1 FROM ` + pairsSQL + ` WHERE` + fitSQL + ` true)
 			OR EXISTS (SELECT 1 FROM content_versions cv WHERE cv.id = a.version_id AND (cv.author_id = $3 OR cv.prompted_by = $3)))
 		AND NOT EXISTS (SELECT 1 FROM approvals l WHERE l.version_id = a.version_id AND l.decision = 'request_changes' AND (l.decided_at, l.id) > (a.decided_at, a.id))`
 
-	// doneCount counts the operations of the acts that are looked back at.
-	doneCount = `SELECT count(*) FROM (SELECT 1` + actsSQL + ` JOIN operations o ON o.id = h.subject_id WHERE` + seenSQL + `
-		AND cardinality($1::text[]) >= 0 AND cardinality($2::text[]) >= 0 LIMIT $6) x`
+	// tabsSQL counts the three lists; what the person did is read once for two of them.
+	tabsSQL = `WITH acts AS MATERIALIZED (SELECT h.subject_id` + actsSQL + `)
+		SELECT (SELECT count(*) FROM (SELECT 1 FROM acts h` + decidedByOthers + ` LIMIT $6) x) AS others, (SELECT count(*) FROM (SELECT 1` + changesSQL + ` LIMIT $6) x) AS changes,
+		(SELECT count(*) FROM (SELECT 1 FROM acts h WHERE $4 OR EXISTS (SELECT 1 FROM operations o WHERE o.id = h.subject_id AND o.flow = ANY($5)) LIMIT $6) x) AS done`
 )
 
-func (v Viewer) tabArgs(limit int, bound any) []any {
+func (v Viewer) tabArgs() []any {
 	roles, flows := v.rolePairs()
 	all, seen := v.seenFlows()
-	return []any{pq.Array(roles), pq.Array(flows), string(v.Person.ID), all, pq.Array(seen), limit, bound}
+	return []any{pq.Array(roles), pq.Array(flows), string(v.Person.ID), all, pq.Array(seen), CountLimit}
 }
 
 // CountInboxTabs counts all four lists of the inbox, in one snapshot.
@@ -74,21 +80,15 @@ func (s *Store) CountInboxTabs(ctx context.Context, viewer Actor) (InboxCounts, 
 		return n, err
 	}
 	err = s.snapshot(ctx, func(t *tx) error {
-		if n.Mine, err = t.countInbox(v); err != nil {
+		if err := t.get(&n, tabsSQL, v.tabArgs()...); err != nil {
 			return err
 		}
-		for _, x := range []struct {
-			to    *int
-			count string
-			bound int
-		}{{&n.Others, `SELECT count(*) FROM (SELECT 1` + othersSQL + ` LIMIT $6) x`, recentActs}, {&n.Changes, `SELECT count(*) FROM (SELECT 1` + changesSQL + ` LIMIT $6) x`, recentChanges},
-			{&n.Done, doneCount, recentActs}} {
-			if err := t.get(x.to, x.count, v.tabArgs(CountLimit, x.bound)...); err != nil {
-				return err
-			}
-		}
-		return nil
+		n.Mine, err = t.countInbox(v)
+		return err
 	})
+	if err == nil {
+		keepLook(lookOf(ctx, viewer), lookWaiting, viewer, n.Mine)
+	}
 	return n, err
 }
 
@@ -97,7 +97,7 @@ func (s *Store) CountInboxTabs(ctx context.Context, viewer Actor) (InboxCounts, 
 func (s *Store) ListOthers(ctx context.Context, viewer Actor) (rows []InboxRow, err error) {
 	err = s.tab(ctx, viewer, func(t *tx, v Viewer, now time.Time) error {
 		var ids []string
-		if err := t.list(&ids, `SELECT o.id`+othersSQL+` ORDER BY o.next_at, o.id LIMIT $6`, v.tabArgs(CountLimit, recentActs)...); err != nil {
+		if err := t.list(&ids, `SELECT o.id`+othersSQL+` ORDER BY o.next_at, o.id LIMIT $6`, v.tabArgs()...); err != nil {
 			return err
 		}
 		rows, err = t.rowsOf(ids, now)
@@ -117,7 +117,7 @@ func (s *Store) ListChanges(ctx context.Context, viewer Actor) (rows []ChangedRo
 			Reason string           `db:"reason"`
 			At     time.Time        `db:"decided_at"`
 		}
-		if err := t.list(&found, `SELECT o.id, a.user_id, a.reason, a.decided_at`+changesSQL+` ORDER BY a.decided_at DESC, a.id DESC LIMIT $6`, v.tabArgs(CountLimit, recentChanges)...); err != nil {
+		if err := t.list(&found, `SELECT o.id, a.user_id, a.reason, a.decided_at`+changesSQL+` ORDER BY a.decided_at DESC, a.id DESC LIMIT $6`, v.tabArgs()...); err != nil {
 			return err
 		}
 		ids := make([]string, len(found))

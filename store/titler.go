@@ -4,14 +4,20 @@ import "context"
 
 // titler finds the names that people know flow, stage and destination by.
 type titler struct {
-	s     *Store
-	ctx   context.Context
-	db    getter
-	dests map[string]map[string]string
+	s        *Store
+	ctx      context.Context
+	db       lister
+	versions map[string]int // of all destinations, there are few; nil = not read yet
 }
 
-func (s *Store) titler(ctx context.Context, db getter) *titler {
-	return &titler{s: s, ctx: ctx, db: db, dests: map[string]map[string]string{}}
+// lister reads one row or all.
+type lister interface {
+	getter
+	SelectContext(ctx context.Context, dst any, q string, args ...any) error
+}
+
+func (s *Store) titler(ctx context.Context, db lister) *titler {
+	return &titler{s: s, ctx: ctx, db: db}
 }
 
 func (t *titler) fill(r *InboxRow) error {
@@ -23,19 +29,31 @@ func (t *titler) fill(r *InboxRow) error {
 	if st, ok := stageOf(f, r.Stage); ok {
 		r.StageTitle = st.Title
 	}
-	title, ok := t.dests[r.Destination]
-	if !ok {
-		var version int
-		if err := t.db.GetContext(t.ctx, &version, `SELECT version FROM destinations WHERE name = $1`, r.Destination); err != nil {
-			return err
-		}
-		p, err := t.s.profileVersion(t.ctx, t.db, r.Destination, version)
-		if err != nil {
-			return err
-		}
-		title = p.Title
-		t.dests[r.Destination] = title
+	if err := t.readVersions(); err != nil {
+		return err
 	}
-	r.DestinationTitle = title
+	p, err := t.s.profileVersion(t.ctx, t.db, r.Destination, t.versions[r.Destination])
+	if err != nil {
+		return err
+	}
+	r.DestinationTitle = p.Title
+	return nil
+}
+
+func (t *titler) readVersions() error {
+	if t.versions != nil {
+		return nil
+	}
+	var rows []struct {
+		Name    string `db:"name"`
+		Version int    `db:"version"`
+	}
+	if err := t.db.SelectContext(t.ctx, &rows, `SELECT name, version FROM destinations`); err != nil {
+		return err
+	}
+	t.versions = make(map[string]int, len(rows))
+	for _, r := range rows {
+		t.versions[r.Name] = r.Version
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"holdpoint/operation"
@@ -36,43 +37,54 @@ const lentSQL = `SELECT DISTINCT g.from_user, p.name, r.role, x.flow FROM delega
 	CROSS JOIN LATERAL (SELECT r.flow WHERE g.flows = '{}' UNION SELECT f FROM unnest(g.flows) AS f WHERE r.flow IN ('', f)) AS x(flow)
 	WHERE g.to_user = $1 AND g.revoked_at IS NULL AND g.starts_at <= clock_timestamp() AND g.ends_at > clock_timestamp() ORDER BY 1, 3, 4`
 
-// FindViewer reads who looks.
+// viewerSQL reads who somebody is, with their roles and those that were lent to them.
+const viewerSQL = `SELECT u.email, COALESCE(u.same_as, '') AS same_as, u.active, u.name,
+	COALESCE((SELECT json_agg(json_build_object('Role', r.role, 'Flow', r.flow)) FROM user_roles r WHERE r.user_id = u.id), '[]')::text AS roles,
+	COALESCE((SELECT json_agg(json_build_object('For', l.from_user, 'Name', l.name, 'Role', l.role, 'Flow', l.flow)) FROM (` + lentSQL + `) l), '[]')::text AS lent
+	FROM users u WHERE u.id = $1`
+
+// FindViewer reads who looks, once in a request (OneLook).
 func (s *Store) FindViewer(ctx context.Context, a Actor) (Viewer, error) {
+	l := lookOf(ctx, a)
+	if v, ok := looked(l, lookViewers, a); ok {
+		return v, nil
+	}
+	v, err := s.readViewer(ctx, a)
+	if err == nil {
+		keepLook(l, lookViewers, a, v)
+	}
+	return v, err
+}
+
+// readViewer reads who looks at this moment.
+func (s *Store) readViewer(ctx context.Context, a Actor) (Viewer, error) {
 	v := Viewer{Flows: map[string][]operation.Role{}, Name: a.Name}
 	if a.Kind != operation.ActorPerson {
 		v.Token, v.flows, v.destinations = true, a.Flows, a.Destinations
 		return v, nil
 	}
-	err := s.read(ctx, func(q *sqlx.DB) error {
-		var who struct {
-			Email string           `db:"email"`
-			Same  operation.UserID `db:"same_as"`
-		}
-		if err := q.GetContext(ctx, &who, `SELECT email, COALESCE(same_as, '') AS same_as FROM users WHERE id = $1`, a.ID); err != nil {
-			return err
-		}
-		v.Person.Email, v.Person.Natural = who.Email, who.Same
-		var rows []struct {
-			Role   operation.Role `db:"role"`
-			Flow   string         `db:"flow"`
-			Active bool           `db:"active"`
-			Name   string         `db:"name"`
-		}
-		if err := q.SelectContext(ctx, &rows, `SELECT r.role, r.flow, u.active, u.name FROM user_roles r JOIN users u ON u.id = r.user_id WHERE u.id = $1`, a.ID); err != nil {
-			return err
-		}
-		v.Person.ID = operation.UserID(a.ID)
-		for _, r := range rows {
-			v.Active, v.Name = r.Active, r.Name
-			v.Flows[r.Flow] = append(v.Flows[r.Flow], r.Role)
-		}
-		return nil
-	})
-	v.Roles = v.Flows[""]
-	if err == nil {
-		err = s.read(ctx, func(q *sqlx.DB) error { v.Lent = nil; return q.SelectContext(ctx, &v.Lent, lentSQL, a.ID) })
+	var who struct {
+		Email  string           `db:"email"`
+		Same   operation.UserID `db:"same_as"`
+		Active bool             `db:"active"`
+		Name   string           `db:"name"`
+		Roles  string           `db:"roles"`
+		Lent   string           `db:"lent"`
 	}
-	return v, err
+	if err := s.read(ctx, func(q *sqlx.DB) error { return q.GetContext(ctx, &who, viewerSQL, a.ID) }); err != nil {
+		return v, err
+	}
+	v.Person.ID, v.Person.Email, v.Person.Natural = operation.UserID(a.ID), who.Email, who.Same
+	var roles []RoleGrant
+	if err := json.Unmarshal([]byte(who.Roles), &roles); err != nil {
+		return v, err
+	}
+	for _, r := range roles {
+		v.Active, v.Name = who.Active, who.Name
+		v.Flows[r.Flow] = append(v.Flows[r.Flow], r.Role)
+	}
+	v.Roles = v.Flows[""]
+	return v, json.Unmarshal([]byte(who.Lent), &v.Lent)
 }
 
 // In gives the viewer as a person with the roles that they hold for one flow.

@@ -90,7 +90,11 @@ func visit(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		v.printer = printerFor(r, v)
-		c.SetRequest(r.WithContext(text.With(store.WatchCommits(r.Context()), v.printer)))
+		ctx := store.WatchCommits(r.Context())
+		if r.Method == http.MethodGet && r.URL.Path != PathLive {
+			ctx = store.OneLook(ctx)
+		}
+		c.SetRequest(r.WithContext(text.With(ctx, v.printer)))
 		c.Set(visitKey, v)
 		return next(c)
 	}
