@@ -185,6 +185,8 @@ func (p Policy) PlaceOf(given []Given) (g Group, ok bool) {
 
 // mayDecideInGroups checks a decision where approvals are asked for by groups. Content may
 // be refused by a member of any group; it is approved by who can fill a place still open.
+// Where all are filled and nothing was cleared – a right came back after the last approval –
+// any member's approval completes it.
 func mayDecideInGroups(p Policy, c Capacity, parties []UserID, given []Given, d Decision) *Refusal {
 	fits, asks := c.Fits(p), p.Asks(given)
 	if len(fits) == 0 {
@@ -200,7 +202,7 @@ func mayDecideInGroups(p Policy, c Capacity, parties []UserID, given []Given, d 
 		return r
 	}
 	next := Given{User: c.Who.One(), Decision: Approve, For: c.Principal(), Groups: fits}
-	if filledOf(p.Fill(append(slices.Clone(given), next))) == filledOf(p.Fill(given)) {
+	if !groupsReached(p, given) && filledOf(p.Fill(append(slices.Clone(given), next))) == filledOf(p.Fill(given)) {
 		return Refuse(CodeGroupFilled, "role", string(asks.Role)).By(Responsible{Role: asks.Role})
 	}
 	return nil

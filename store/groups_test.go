@@ -139,6 +139,30 @@ func TestGroupsAtTheGate(t *testing.T) {
 	refused(t, err, operation.CodeApproverNotEntitled)
 }
 
+// TestGroupsRightComesBack: an approval whose right ended fills no place while the others
+// approve; when the right comes back, one more member's approval completes it.
+func TestGroupsRightComesBack(t *testing.T) {
+	t.Parallel()
+	f := grouped(t)
+	s, ctx, g := f.Store, t.Context(), store.RoleGrant{Role: operation.RoleOpsOwner}
+	id := f.Receive(t, storetest.CouponEvent())[0]
+	f.Approve(t, id, "ops")
+	ok(t, s.RevokeRole(ctx, f.As("admin"), f.Users["ops"], g, ""))
+	f.Approve(t, id, "lead")
+	if f.State(t, id) != operation.PendingApproval || next(t, f, id) != operation.RoleOpsOwner {
+		t.Fatalf("state %s, asks %s", f.State(t, id), next(t, f, id))
+	}
+	refused(t, f.Decide(t, id, "second", operation.Approve), operation.CodeGroupFilled)
+	ok(t, s.GrantRole(ctx, f.As("admin"), f.Users["ops"], g, ""))
+	f.Approve(t, id, "ops2")
+	if f.State(t, id) != operation.Ready {
+		t.Fatalf("state %s", f.State(t, id))
+	}
+	_, err := s.Claim(ctx, worker, id, "w")
+	ok(t, err)
+	whole(t, s, operation.SubjectOperation, string(id))
+}
+
 // TestGroupsOnePersonOnePlace: who fits both groups fills one place, gives way to who fits
 // one alone, and a second account of theirs changes nothing.
 func TestGroupsOnePersonOnePlace(t *testing.T) {
