@@ -25,6 +25,9 @@ type benchPagesCmd struct {
 	Rows  int           `default:"1000000" help:"How many operations are loaded first."`
 	Slice time.Duration `default:"2s" help:"How long each page is measured, with one client and with eight."`
 	Only  string        `help:"Measure pages whose names begin so, such as \"inbox\"."`
+
+	Dir     string `type:"path" help:"Keep the loaded database in this folder and use it again in the next run."`
+	Profile string `type:"path" help:"Write a CPU profile of what is measured into this file."`
 }
 
 // Run loads the rows and measures the pages.
@@ -34,7 +37,7 @@ func (c benchPagesCmd) Run() error {
 	if c.Rows < 1000 {
 		return fmt.Errorf("--rows: at least 1000, not %d", c.Rows)
 	}
-	return bench.RunPages(ctx, bench.PageOptions{Rows: c.Rows, Slice: c.Slice, Only: c.Only, JSON: c.JSON, Out: os.Stdout, Log: os.Stderr})
+	return bench.RunPages(ctx, bench.PageOptions{Rows: c.Rows, Slice: c.Slice, Only: c.Only, Dir: c.Dir, Profile: c.Profile, JSON: c.JSON, Out: os.Stdout, Log: os.Stderr})
 }
 
 type benchCmd struct {

@@ -24,16 +24,26 @@ type house struct {
 	st       *store.Store
 	approver store.Actor
 	log      io.Writer
+	key      string // file of the installation's secret; "" = of this run alone
 }
 
 // build starts a durable PostgreSQL on a free port with the reference's settings
 // (PERFORMANCE, Conditions), migrates it and adds one flow and one approver.
 func build(ctx context.Context, conns int, log io.Writer) (*house, error) {
-	pg, err := pglocal.Start(ctx, pglocal.Config{Settings: map[string]string{"max_wal_size": "8GB", "checkpoint_timeout": "30min", "max_connections": "100"}})
+	return buildIn(ctx, "", conns, log)
+}
+
+// buildIn builds in a folder that stays; "" is a folder for this run alone. A house that
+// stands there already is used as it is.
+func buildIn(ctx context.Context, dir string, conns int, log io.Writer) (*house, error) {
+	pg, err := pglocal.Start(ctx, pglocal.Config{Dir: dir, Settings: map[string]string{"max_wal_size": "8GB", "checkpoint_timeout": "30min", "max_connections": "100"}})
 	if err != nil {
 		return nil, err
 	}
 	h := &house{pg: pg, log: log}
+	if dir != "" {
+		h.key = filepath.Clean(dir) + ".key"
+	}
 	if err := h.furnish(ctx, conns); err != nil {
 		h.close()
 		return nil, err
@@ -50,12 +60,17 @@ func (h *house) furnish(ctx context.Context, conns int) error {
 	if err := store.Migrate(ctx, h.pg.OwnerURL(""), "holdpoint_app"); err != nil {
 		return err
 	}
-	secret := make([]byte, 32)
-	_, _ = rand.Read(secret)
-	var err error
+	secret, err := h.secret()
+	if err != nil {
+		return err
+	}
 	h.st, err = store.Open(ctx, store.Config{URL: h.pg.AppURL(""), Secret: secret, MaxConns: conns, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
+	}
+	if who, err := h.st.FindUserByEmail(ctx, "approver@bench.test"); err == nil {
+		h.approver = who.Actor("web")
+		return nil
 	}
 	sys := store.System("command")
 	for _, u := range []store.NewUser{
@@ -82,6 +97,21 @@ func (h *house) furnish(ctx context.Context, conns int) error {
 	}
 	_, err = h.st.Apply(ctx, sys, files)
 	return err
+}
+
+// secret gives the installation's secret, kept beside a folder that stays.
+func (h *house) secret() ([]byte, error) {
+	if h.key != "" {
+		if b, err := os.ReadFile(h.key); err == nil {
+			return b, nil
+		}
+	}
+	b := make([]byte, 32)
+	_, _ = rand.Read(b)
+	if h.key == "" {
+		return b, nil
+	}
+	return b, os.WriteFile(h.key, b, 0o600)
 }
 
 func (h *house) close() {

@@ -10,7 +10,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -26,9 +28,13 @@ type PageOptions struct {
 	Rows  int           // operations in the database; 0 = 1,000,000
 	Slice time.Duration // of each page and number of clients; 0 = 2 s
 	Only  string        // measure pages whose names begin so; "" = all
-	JSON  bool
-	Out   io.Writer // the report
-	Log   io.Writer // progress
+	// Dir keeps the filled database for the next run; "" = it is thrown away.
+	Dir string
+	// Profile is a file for the CPU profile of what is measured; "" = none.
+	Profile string
+	JSON    bool
+	Out     io.Writer // the report
+	Log     io.Writer // progress
 }
 
 // PageReport is what was measured: whole pages over HTTP, of signed-in people.
@@ -75,13 +81,13 @@ func RunPages(ctx context.Context, o PageOptions) error {
 	if o.Slice == 0 {
 		o.Slice = 2 * time.Second
 	}
-	h, err := build(ctx, 12, o.Log)
+	h, err := buildIn(ctx, o.Dir, 12, o.Log)
 	if err != nil {
 		return err
 	}
 	defer h.close()
 	start := time.Now()
-	town, err := h.fill(ctx, o.Rows)
+	town, err := h.town(ctx, o.Rows)
 	if err != nil {
 		return err
 	}
@@ -92,6 +98,11 @@ func RunPages(ctx context.Context, o PageOptions) error {
 		return err
 	}
 	defer s.close()
+	stop, err := profile(o.Profile)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	for _, p := range town.pages() {
 		if !strings.HasPrefix(p.name, o.Only) {
 			continue
@@ -104,6 +115,21 @@ func RunPages(ctx context.Context, o PageOptions) error {
 		r.Pages = append(r.Pages, f)
 	}
 	return r.write(o)
+}
+
+// profile writes a CPU profile into a file until it is stopped; "" = none.
+func profile(name string) (stop func(), err error) {
+	if name == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }
 
 // page is one address to measure, or several in turn.

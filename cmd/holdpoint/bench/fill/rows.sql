@@ -8,8 +8,9 @@ SELECT g, '0' || substr(md5(g::text), 1, 25) AS x, now() - interval '365 days' *
         WHEN g % 2000 = 17 THEN 'ready' WHEN g % 2000 = 19 THEN 'retry_scheduled' WHEN g % 125 = 3 THEN 'rejected' WHEN g % 125 = 5 THEN 'cancelled'
         WHEN g % 250 = 11 THEN 'not_executed' ELSE 'confirmed' END AS state,
     g % 2000 = 21 AS remedy, g % 2000 = 23 AS doubled
-FROM fill f CROSS JOIN LATERAL generate_series(1, f.rows) g;
-CREATE INDEX ON made (g);
+FROM fill f CROSS JOIN LATERAL generate_series(f.rows, 1, -1) g; -- the oldest first, as operations come
+ANALYZE pattern;
+ANALYZE made;
 
 INSERT INTO events (id, source, account, topic, event_key, payload_hash, event_time, received_at)
 SELECT 'evt_' || m.x, p.source, 'bench', 'topic-' || m.n, 'key-' || m.g, sha256(m.x::bytea), m.at, m.at FROM made m JOIN pattern p USING (n);
