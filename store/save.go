@@ -109,6 +109,9 @@ func (u *unit) plan(o *opRow) error {
 		who.Approvers = responsible(sel, u.who)
 	}
 	f := operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), PausedOperation: o.Paused}
+	if o.State == operation.Review && o.was == operation.Review && o.NextKind == string(operation.DecideReconcile) {
+		f.ReviewDue = timeOf(o.NextAt) // what is learnt meanwhile, a lookup's miss above all, puts nothing off
+	}
 	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
 	if d.Kind == operation.DecideTake && u.clientsPerform(o) {
 		d.At = u.now.Add(due.Review) // another program comes for it in its own time

@@ -81,3 +81,20 @@ func TestUnreachableLookupBeforeAReexecution(t *testing.T) {
 		t.Error("a lookup that answers does not wake the attempt that waits for it")
 	}
 }
+
+// TestReviewStaysDue: lookups that find nothing put off nothing that a person must do.
+func TestReviewStaysDue(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	s := &stand{f: f, t: t, id: coupon(t, f)()}
+	ways[operation.Review](s)
+	if _, err := f.Owner.ExecContext(t.Context(), `UPDATE operations SET next_at = next_at - interval '3 hours' WHERE id = $1`, string(s.id)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s.must(f.Store.RecordLookup(t.Context(), hand, s.id, time.Now(), operation.LookupFinding{Result: operation.LookupNone}))
+	}
+	if n := f.Count(t, `operations WHERE id = $1 AND state = 'review' AND next_at < clock_timestamp() + interval '2 hours'`, string(s.id)); n != 1 {
+		t.Error("a lookup put off the date by which a person must settle it")
+	}
+}
