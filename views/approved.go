@@ -128,10 +128,20 @@ func approvedTitle(p *text.Printer, a Approved, h Head) (title, question string)
 	return p.T("approved.title"), p.T("approved.question")
 }
 
+// sentBack is the decision that sent the version back to its author; nil = none did.
+func (a Approved) sentBack(h Head) *Signature {
+	for _, v := range a.Versions {
+		if last := len(v.Decisions) - 1; v.Current && last >= 0 && h.State == operation.Draft && v.Decisions[last].Decision == operation.RequestChanges {
+			return &v.Decisions[last]
+		}
+	}
+	return nil
+}
+
 // counted reports whether the count of approvals says something: not of a version that
-// was never approved and never will be.
+// was never approved and never will be, and not of one that was sent back.
 func (a Approved) counted(h Head) bool {
-	return a.Required > 0 && (a.complete() || h.State != operation.Rejected && h.State != operation.Cancelled)
+	return a.Required > 0 && a.sentBack(h) == nil && (a.complete() || h.State != operation.Rejected && h.State != operation.Cancelled)
 }
 
 func givenCount(list []Signature) int {

@@ -90,7 +90,7 @@ var historyDetails = []string{"attempt", "version", "result", "outcome", "code",
 func detailsText(p *text.Printer, links map[string]string) string {
 	var parts []string
 	for _, name := range historyDetails {
-		if v := links[name]; v != "" {
+		if v := links[name]; v != "" && (name != "by" || v == "groups") { // who confirmed an effect is said by its badge
 			parts = append(parts, p.T("detail."+name, "V", detailValue(p, name, v)))
 		}
 	}

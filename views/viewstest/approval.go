@@ -34,6 +34,18 @@ func cancel() *views.ReasonForm {
 	return f
 }
 
+// sentBack is a version whose author is asked to change it, after one had approved it.
+func sentBack() views.OperationModel {
+	m := mailPage()
+	m.Head.State, m.Head.Next, m.Head.Responsible = operation.Draft, operation.DecideComplete, views.RoleWho(operation.RoleAuthor, true)
+	m.Approved.Signatures = m.Approved.Signatures[:1]
+	m.Approved.Versions = mailVersions()
+	m.Approved.Versions[0].Decisions = []views.Signature{m.Approved.Signatures[0],
+		{Given: true, Who: lead, At: ago(12 * time.Minute), Decision: operation.RequestChanges, Preset: "wording", Comment: "Promise no date."}}
+	m.Panel = views.Panel{Yours: true, Edit: &views.LinkAction{URL: "/operations/x/edit"}, Cancel: cancel()}
+	return m
+}
+
 func approvalFixtures() []Fixture {
 	asMail := mailPage()
 	asMail.Approved.View, asMail.Approved.Views = views.ViewContent, viewLinks(views.ViewContent)
@@ -69,5 +81,6 @@ func approvalFixtures() []Fixture {
 		{"operation-pending-expired", views.OperationPage(expired)},
 		{"operation-pending-task", views.OperationPage(task)},
 		{"operation-draft", views.OperationPage(draft)},
+		{"operation-sent-back", views.OperationPage(sentBack())},
 	}
 }
