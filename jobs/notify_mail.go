@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views/text"
 )
@@ -29,8 +30,8 @@ func (n *notifier) compose(o store.NoticeOrder) (operation.Request, error) {
 	add := func(name, value string) { h.WriteString(name + ": " + value + "\r\n") }
 	add("Date", o.At.UTC().Format(time.RFC1123Z))
 	add("From", from.String())
-	add("To", folded((&mail.Address{Name: o.To.Name, Address: o.To.Email}).String()))
-	add("Subject", folded(mime.QEncoding.Encode("utf-8", subject(p, o))))
+	add("To", recipient(o.To.Name, o.To.Email))
+	add("Subject", headerText(subject(p, o)))
 	add("Message-ID", "<"+o.Message+">")
 	if s := o.Items[0].Subject; len(o.Items) == 1 && strings.HasPrefix(s, "op_") {
 		// One thread for each operation: the root is never sent, readers gather below it.
@@ -50,6 +51,24 @@ func (n *notifier) compose(o store.NoticeOrder) (operation.Request, error) {
 	body := h.String() + "\r\n--" + boundary + "\r\n" + plainPart + "\r\n--" + boundary + "\r\n" + htmlPart + "\r\n--" + boundary + "--\r\n"
 	return operation.Request{Kind: operation.RequestSMTP, From: from.Address, To: []string{o.To.Email}, Body: body}, nil
 }
+
+// headerText writes a text of a header. One that looks like an encoded word is encoded
+// too: mail programs would show what it hides instead of it.
+func headerText(s string) string {
+	if hides(s) {
+		return definition.EncodeWords(s)
+	}
+	return folded(mime.QEncoding.Encode("utf-8", s))
+}
+
+func recipient(name, address string) string {
+	if hides(name) {
+		return definition.EncodeWords(name) + " <" + address + ">"
+	}
+	return folded((&mail.Address{Name: name, Address: address}).String())
+}
+
+func hides(s string) bool { return strings.Contains(s, "=?") }
 
 // folded puts each encoded word on a line of its own: no server cuts a long header.
 func folded(s string) string { return strings.ReplaceAll(s, "?= =?", "?=\r\n =?") }

@@ -151,3 +151,28 @@ func TestMailHoldsNoContentAndNoForgedLine(t *testing.T) {
 		t.Error("a broken address is used")
 	}
 }
+
+// TestMailShowsATitleThatIsAnEncodedWord: what a title says in code is not shown as if it
+// were Holdpoint's own words.
+func TestMailShowsATitleThatIsAnEncodedWord(t *testing.T) {
+	t.Parallel()
+	const coded = "=?utf-8?q?Sign_in_again=0d=0aBcc:_all=40example.test?="
+	req, err := composer().compose(sampleOrder("en", "Eve "+coded, operation.NoticeApproval, "Pay "+coded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mail.ReadMessage(strings.NewReader(req.Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Subject", "To"} {
+		shown, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get(name))
+		if err != nil || !strings.Contains(shown, coded) {
+			t.Errorf("%s is shown as %q, %v", name, shown, err)
+		}
+	}
+	to, err := m.Header.AddressList("To")
+	if err != nil || len(to) != 1 || to[0].Address != req.To[0] {
+		t.Errorf("to %v, %v", to, err)
+	}
+}

@@ -84,7 +84,7 @@ func (m *mailForm) render(s *SMTP, base string, vars map[string]any, now time.Ti
 			return out, contentFault("mail.reply_to", m.replyTo, err)
 		}
 	}
-	h.add("Subject", encodeWords(subject))
+	h.add("Subject", EncodeWords(subject))
 	h.add("Message-ID", "<"+operation.MarkHole(operation.HoleOperationID)+"@"+s.MessageIDDomain+">")
 	if err := m.extraHeaders(h, vars); err != nil {
 		return out, err
@@ -113,7 +113,7 @@ func (m *mailForm) extraHeaders(h *mailHeader, vars map[string]any) error {
 		case hasControl(v):
 			return contentFault("mail.headers."+name, m.headers.of[name], errHeaderValue)
 		case bare == v:
-			v = encodeWords(v)
+			v = EncodeWords(v)
 		case !isASCII(bare) || len(bare) > 400:
 			return contentFault("mail.headers."+name, m.headers.of[name], errors.New("around a hole the value must be short ASCII"))
 		}
@@ -247,14 +247,14 @@ func writeAddress(a *mail.Address) string {
 	case a.Name == "":
 		return "<" + a.Address + ">"
 	case !isASCII(a.Name) || strings.Contains(a.Name, "=?"):
-		return encodeWords(a.Name) + " <" + a.Address + ">"
+		return EncodeWords(a.Name) + " <" + a.Address + ">"
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(a.Name) + `" <` + a.Address + ">"
 }
 
-// encodeWords writes a header text. What is not short plain ASCII, or could be read
+// EncodeWords writes a header text. What is not short plain ASCII, or could be read
 // as an encoded word, becomes RFC 2047 encoded words, folded.
-func encodeWords(s string) string {
+func EncodeWords(s string) string {
 	if isASCII(s) && !strings.Contains(s, "=?") && len(s) <= 76 && s == strings.TrimSpace(s) {
 		return s
 	}
