@@ -47,6 +47,8 @@ type frame struct {
 	keeping  keeping
 	starting keeping // sessions of people who have not signed in
 	live     *hub
+	// uploading gives forms with files their turn.
+	uploading uploading
 }
 
 // New sets Echo up: request IDs, recovery, access log, secure headers, static files,

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 
+	"holdpoint/operation"
+
 	"github.com/labstack/echo/v4"
 )
 
@@ -47,13 +49,24 @@ func isMultipart(r *http.Request) bool {
 }
 
 // PostFiles reads a form that may bring files, from the body of a POST alone. The files
-// are held in memory: nothing of them touches a disk. Errors are those of PostForm.
+// are held in memory: nothing of them touches a disk. Errors are those of PostForm; 503
+// where too many such forms come at once.
 func PostFiles(c echo.Context, limit UploadLimits) (url.Values, []Upload, error) {
 	r := c.Request()
 	if !isMultipart(r) {
 		fields, err := PostForm(c)
 		return fields, nil, err
 	}
+	var who operation.UserID
+	if self := VisitOf(c).Self(); self != nil {
+		who = self.ID
+	}
+	turn := &frameOf(c).uploading
+	if err := turn.enter(r.Context(), who); err != nil {
+		c.Response().Header().Set("Retry-After", "10")
+		return nil, nil, err
+	}
+	defer turn.leave(who)
 	if whole, ok := c.Get(wholeBodyKey).(io.ReadCloser); ok {
 		r.Body = http.MaxBytesReader(keepOpen{c.Response()}, whole, uploadLimit)
 	}
