@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 	"sync"
@@ -55,6 +56,41 @@ func TestFieldCase12_DoubleClickIsOneDecision(t *testing.T) {
 	// another form of the same page, filled from an older copy, says the same thing calmly
 	form.Set("form_id", store.NewFormID())
 	one.follow(one.post(action, form).want(303)).want(200).says("You have already decided")
+}
+
+// TestFieldCase12_TheSameFormSaysSomethingElse presses again on a page whose first answer
+// did not arrive, with another choice: it is not said to be done, and nothing changes.
+func TestFieldCase12_TheSameFormSaysSomethingElse(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	lead := h.as(t, "lead")
+	letter := h.Receive(t, storetest.CampaignEvent())[1]
+	newVersion(h, t, letter, "author", mail(1), true)
+	action, form := lead.get(opPath(letter)).want(200).form("form-decide")
+	form.Set("decision", "approve")
+	lead.post(action, form).want(303)
+	other := maps.Clone(form)
+	other.Set("decision", "reject")
+	other.Set("comment", "On second thoughts, no.")
+	lead.post(action, other).want(409).says("On second thoughts, no.")
+	h.wantState(t, letter, operation.PendingApproval)
+	lead.post(action, form).want(303)
+	if n := h.Count(t, "approvals WHERE operation_id = $1", string(letter)); n != 1 {
+		t.Errorf("%d decisions, want 1", n)
+	}
+
+	lead.submit(lead.get(opPath(letter)).want(200), "form-withdraw").want(303)
+	lead.post(action, form).want(409) // the approval that it once was is taken back
+
+	coupon := h.Receive(t, storetest.CouponEvent())[0]
+	action, form = lead.get(opPath(coupon)).want(200).form("form-cancel")
+	form.Set("reason", "Wrong customer.")
+	form.Set("confirm", "yes")
+	lead.post(action, form).want(303)
+	other = maps.Clone(form)
+	other.Set("reason", "Wrong amount.")
+	lead.post(action, other).want(409).says("Wrong amount.")
+	lead.post(action, form).want(303)
 }
 
 // TestFieldCase13_TwoDecideAtOnce lets one approve while another rejects, fifty times.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -144,7 +145,15 @@ func (t typed) revision() int64 {
 
 // shown is what a form about an operation was shown with. reason names its text field.
 func (t typed) shown(id operation.ID, reason string) store.Shown {
-	return store.Shown{Operation: id, Revision: t.revision(), FormID: t.val("form_id"), Reason: t.text(reason)}
+	return store.Shown{Operation: id, Revision: t.revision(), FormID: t.val("form_id"), Said: t.said(), Reason: t.text(reason)}
+}
+
+// said is all that a form says, without its key: whoever sends the key again with
+// anything else has decided otherwise.
+func (t typed) said() string {
+	fields := maps.Clone(t.fields)
+	fields.Del("form_id")
+	return t.form + "?" + fields.Encode()
 }
 
 // tooLong marks comments, reasons and evidence that are longer than the record takes.

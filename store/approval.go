@@ -47,8 +47,8 @@ func (s *Store) Decide(ctx context.Context, a Actor, d Decided) error {
 		return operation.Refuse(operation.CodeNotEntitled)
 	}
 	err := s.changeBy(ctx, a, decideSQL, func(u *unit) error {
-		if u.read.Seen { // double click, Back, reload: the same calm answer
-			return errDone
+		if u.read.Seen {
+			return u.sentBefore(d)
 		}
 		if d.Version != u.op.VersionID || d.Hash != hexOf(u.facts.VersionHash) {
 			return operation.Refuse(operation.CodeStaleVersion)

@@ -14,7 +14,9 @@ type Shown struct {
 	Operation operation.ID
 	Revision  int64
 	FormID    string
-	Reason    string // comment, statement or reason, as the verb needs it
+	// Said is all that the form says, as it was sent; "" = nothing but what is below.
+	Said   string
+	Reason string // comment, statement or reason, as the verb needs it
 	// For is on whose behalf an approver decides, by a delegation; "" = their own decision.
 	For   operation.UserID
 	Files Attached
@@ -30,12 +32,8 @@ func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit
 		if sh.FormID == "" {
 			return operation.Refuse(operation.CodeStaleRevision)
 		}
-		seen, err := u.formSeen(sh.FormID)
-		if err != nil {
+		if err := u.formNew(sh); err != nil {
 			return err
-		}
-		if seen {
-			return errDone
 		}
 		if sh.Revision != u.op.Revision {
 			return operation.Refuse(operation.CodeStaleRevision)
@@ -51,20 +49,9 @@ func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit
 		if err := u.allAttached(); err != nil {
 			return err
 		}
-		return u.rememberForm(sh.FormID)
+		return u.rememberForm(sh)
 	}, string(sh.Operation))
 	s.noteRefused(ctx, a, sh.Operation, err)
-	return err
-}
-
-func (u *unit) formSeen(form string) (bool, error) {
-	var n int
-	err := u.get(&n, `SELECT count(*) FROM forms_used WHERE operation_id = $1 AND user_id = $2 AND form_id = $3`, string(u.op.ID), u.actor.ID, form)
-	return n > 0, err
-}
-
-func (u *unit) rememberForm(form string) error {
-	_, err := u.exec(`INSERT INTO forms_used (operation_id, user_id, form_id, at) VALUES ($1, $2, $3, $4)`, string(u.op.ID), u.actor.ID, form, u.now)
 	return err
 }
 
