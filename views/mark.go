@@ -1,6 +1,7 @@
 package views
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -139,6 +140,14 @@ func Plain(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// markText names a mark and, of several in a row, how many.
+func markText(ctx context.Context, p Piece) string {
+	if p.Count > 1 {
+		return p.Text + " ×" + num(ctx, p.Count)
+	}
+	return p.Text
 }
 
 func markPiece(r rune) Piece {
