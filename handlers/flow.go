@@ -2,9 +2,11 @@ package handlers
 
 import (
 	"net/http"
+	"slices"
 	"sort"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/views/text"
@@ -28,12 +30,18 @@ func (s *site) flows(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	items = slices.DeleteFunc(items, func(f store.FlowItem) bool { return !who.Sees(f.Name, "") })
+	n := names{people: map[string]string{}}
+	flows := make([]*definition.Flow, len(items))
+	for i := range items {
+		flows[i] = items[i].Flow
+	}
+	if err := s.nameFlow(c, n, flows...); err != nil {
+		return err
+	}
 	m, lang := views.FlowsModel{}, v.Printer().Lang
 	for _, f := range items {
-		if !who.Sees(f.Name, "") {
-			continue
-		}
-		n := names{viewer: who.In(f.Name)}
+		n.viewer = who.In(f.Name)
 		row := views.FlowRow{Key: f.Name, URL: pathFlow(f.Name), Title: f.Flow.Title.In(lang), Version: f.Version, Trigger: triggerText(f, sources), Owner: n.selector(f.Flow.Owner), Paused: f.Paused != nil, Open: f.Counts.Open()}
 		for _, st := range f.Flow.Stages {
 			row.Stages = append(row.Stages, st.Title.In(lang))
@@ -90,6 +98,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	}
 	n, err := s.names(c, f.Name, ids...)
 	if err != nil {
+		return err
+	}
+	if err := s.nameFlow(c, n, f.Flow); err != nil {
 		return err
 	}
 	sources, err := s.sourceTitles(c)

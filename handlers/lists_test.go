@@ -81,7 +81,8 @@ func TestCards(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	admin := h.as(t, "admin")
-	campaign := admin.get("/flows/campaign-follow-up").want(200).says("When the task's outcome is unknown", "One line that names the campaign.", "CRM (sandbox)", "CRM task’s ID")
+	admin.get("/flows").want(200).says("Lea Lead")
+	campaign := admin.get("/flows/campaign-follow-up").want(200).says("Lea Lead", "When the task's outcome is unknown", "One line that names the campaign.", "CRM (sandbox)", "CRM task’s ID")
 	if strings.Contains(campaign.body, "## When") || !strings.Contains(campaign.body, "<h3>When the task") || !strings.Contains(campaign.body, "<li>Holdpoint asks the CRM") {
 		t.Error("the runbook is not rendered")
 	}

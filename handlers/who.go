@@ -57,12 +57,14 @@ func (n names) selector(s operation.Selector) views.Who {
 	return views.RoleWho(s.Role, n.viewer.Has(s.Role))
 }
 
-// nameFlow adds the names of the people whom a flow names by their address.
-func (s *site) nameFlow(c echo.Context, n names, f *definition.Flow) error {
+// nameFlow adds the names of the people whom flows name by their address.
+func (s *site) nameFlow(c echo.Context, n names, flows ...*definition.Flow) error {
 	var emails []string
-	for _, x := range flowSelectors(f) {
-		if x.User != "" {
-			emails = append(emails, x.User)
+	for _, f := range flows {
+		for _, x := range flowSelectors(f) {
+			if x.User != "" {
+				emails = append(emails, x.User)
+			}
 		}
 	}
 	known, err := s.Store.NamesByEmail(c.Request().Context(), emails)
