@@ -254,7 +254,7 @@ func (s *site) inboxDone(c echo.Context, m *views.InboxModel) error {
 		if act.Action == string(operation.EvExpire) { // of a person: they took their approval back
 			act.Action = string(operation.Withdraw)
 		}
-		m.Done = append(m.Done, views.DoneRow{InboxRow: inboxRow(r.InboxRow, v), Act: act})
+		m.Done = append(m.Done, views.DoneRow{InboxRow: inboxRow(r.InboxRow, v), Act: act, ConfirmedBy: views.ConfirmedBy(r.ConfirmedBy)})
 	}
 	if after != "" {
 		m.First = m.Tab.URL()

@@ -159,7 +159,8 @@ type ChangedRow struct {
 // DoneRow is an operation with the last thing that the viewer did to it.
 type DoneRow struct {
 	InboxRow
-	Act HistoryLine
+	Act         HistoryLine
+	ConfirmedBy ConfirmedBy
 }
 
 // rowID is the row's place on the page, by which it is found again.

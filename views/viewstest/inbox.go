@@ -78,6 +78,8 @@ func inboxTabFixtures(full views.InboxModel, rows []views.InboxRow) []Fixture {
 	for i, act := range []string{"approve", "request_changes", "request_reexecution", "effect"} {
 		done.Done = append(done.Done, views.DoneRow{InboxRow: rows[i], Act: views.HistoryLine{Action: act, At: ago(time.Duration(i*5) * time.Hour), From: rows[i].State, To: rows[i].State}})
 	}
+	last := &done.Done[len(done.Done)-1]
+	last.State, last.ConfirmedBy = operation.Confirmed, "person"
 	many := base
 	many.Counts.Mine, many.Waiting, many.StillChecked = 100, 100, 100
 	g := views.InboxGroup{Kind: views.GroupApprovals, Total: 100, MoreURL: "/inbox?group=approval", Together: []views.Together{{Stage: "Notice e-mail", N: 50, URL: "/approve-together?flow=back-in-stock&stage=notice"}}}
