@@ -113,7 +113,7 @@ func edited(p *store.OperationPage, t *typed) (content map[string]any, missing [
 	if base == nil {
 		return map[string]any{}, nil
 	}
-	content, before := base.Content(), base.Missing()
+	content, before := base.FreshContent(), base.Missing()
 	if content == nil {
 		content = map[string]any{}
 	}

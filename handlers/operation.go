@@ -18,11 +18,15 @@ import (
 // operation shows one operation. With a form kept over a sign-in it shows that form
 // again, checked against what is there now.
 func (s *site) operation(c echo.Context) error {
-	p, err := s.find(c)
+	t, waited := kept(c)
+	find := s.Store.FindShown
+	if waited || shownOf(c).changes {
+		find = s.Store.FindOperation
+	}
+	p, err := s.findBy(c, find)
 	if err != nil {
 		return err
 	}
-	t, waited := kept(c)
 	if waited && t.revision() != p.Revision {
 		return s.showStale(c, http.StatusOK, p, t)
 	}

@@ -58,11 +58,15 @@ func lang(c echo.Context) string { return web.VisitOf(c).Printer().Lang }
 // find reads the operation of the address. One of a flow that the person has no role
 // for is not found, like a missing one.
 func (s *site) find(c echo.Context) (*store.OperationPage, error) {
+	return s.findBy(c, s.Store.FindOperation)
+}
+
+func (s *site) findBy(c echo.Context, read func(context.Context, store.Actor, operation.ID) (*store.OperationPage, error)) (*store.OperationPage, error) {
 	id := c.Param("id")
 	if !operation.ValidID("op", id) {
 		return nil, store.ErrNotFound
 	}
-	return s.Store.FindOperation(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(id))
+	return read(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(id))
 }
 
 // viewer is the signed-in person with the roles that they hold for a flow.

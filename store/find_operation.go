@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"sync"
 	"time"
 
 	"holdpoint/operation"
@@ -27,6 +28,7 @@ type OperationPage struct {
 	Parties        []operation.UserID // author, editors, submitter …
 	CaseParties    []operation.UserID
 	persons        persons
+	whole          bool                              // the texts of all versions are read
 	groups         map[operation.ApprovalID][]string // in which each standing approval counts now
 	Approvals      []ApprovalRow                     // every decision, oldest first
 	Standing       []ApprovalRow                     // those that stand on the current version
@@ -91,6 +93,20 @@ type VersionRow struct {
 	SubmittedBy string              `db:"submitted_by"`
 	PolicyText  string              `db:"policy"`
 	Salt        []byte              `db:"salt"` // of the hash; empty once the body is erased
+
+	decoded *decodedVersion // what was decoded of it; nil = nothing is kept
+}
+
+// decodedVersion keeps what was decoded of a version: a page asks for it several times,
+// and a body has up to some megabytes.
+type decodedVersion struct {
+	content func() map[string]any
+	request func() operation.Request
+}
+
+func (v *VersionRow) keepDecoded() {
+	row := *v
+	v.decoded = &decodedVersion{content: sync.OnceValue(row.FreshContent), request: sync.OnceValue(row.Request)}
 }
 
 // HashHex is the version's hash as forms carry it; "" while something is missing.
@@ -103,8 +119,17 @@ func (v VersionRow) Missing() []string {
 	return m
 }
 
-// Content decodes the content; nil when it was erased. Numbers keep their text.
+// Content decodes the content, which nobody may change; nil when it was erased. Numbers
+// keep their text.
 func (v VersionRow) Content() map[string]any {
+	if v.decoded != nil {
+		return v.decoded.content()
+	}
+	return v.FreshContent()
+}
+
+// FreshContent is Content, decoded for one who changes it.
+func (v VersionRow) FreshContent() map[string]any {
 	x, err := definition.DecodeJSON([]byte(v.ContentText))
 	if err != nil {
 		return nil
@@ -115,6 +140,9 @@ func (v VersionRow) Content() map[string]any {
 
 // Request decodes the exact request, holes still open.
 func (v VersionRow) Request() operation.Request {
+	if v.decoded != nil {
+		return v.decoded.request()
+	}
 	var r operation.Request
 	_ = json.Unmarshal([]byte(v.RequestText), &r)
 	return r
@@ -223,13 +251,24 @@ type PauseRow struct {
 // FindOperation reads one operation whole, in one snapshot. An operation of a flow that
 // the viewer has no role for is not found, exactly like a missing one (FC-48).
 func (s *Store) FindOperation(ctx context.Context, viewer Actor, id operation.ID) (*OperationPage, error) {
+	return s.findOperation(ctx, viewer, id, true)
+}
+
+// FindShown is FindOperation with only those versions' texts that the operation's page
+// shows or compares with what ran: of the current version, and of each that was sent. The
+// texts of others are empty, as if they were erased.
+func (s *Store) FindShown(ctx context.Context, viewer Actor, id operation.ID) (*OperationPage, error) {
+	return s.findOperation(ctx, viewer, id, false)
+}
+
+func (s *Store) findOperation(ctx context.Context, viewer Actor, id operation.ID, whole bool) (*OperationPage, error) {
 	v, err := s.FindViewer(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
 	var p *OperationPage
 	err = s.snapshot(ctx, func(t *tx) error {
-		p = &OperationPage{People: map[string]string{}, Waived: map[string]string{}}
+		p = &OperationPage{People: map[string]string{}, Waived: map[string]string{}, whole: whole}
 		u, err := t.peek(viewer, id)
 		if err != nil {
 			return err

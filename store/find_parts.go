@@ -19,9 +19,13 @@ func (p *OperationPage) readVersions(u *unit) error {
 	if err := u.list(&p.Versions, `SELECT v.id, v.number, v.author_kind, v.author_id, COALESCE(v.prompted_by, '') AS prompted_by, v.model, v.note, to_json(v.missing)::text AS missing,
 		COALESCE(v.hash, '') AS hash, v.account, v.environment, v.credential, v.flow_version, v.created_at, COALESCE(b.content, '') AS content, COALESCE(b.request, '') AS request, COALESCE(b.salt, '') AS salt,
 		s.submitted_at, COALESCE(s.submitted_by, '') AS submitted_by, COALESCE(s.policy, '') AS policy
-		FROM content_versions v LEFT JOIN version_bodies b ON b.version_id = v.id LEFT JOIN submissions s ON s.version_id = v.id
-		WHERE v.operation_id = $1 ORDER BY v.number`, string(p.ID)); err != nil {
+		FROM content_versions v LEFT JOIN version_bodies b ON b.version_id = v.id
+			AND ($2 OR v.id = $3 OR EXISTS (SELECT 1 FROM attempts a WHERE a.operation_id = v.operation_id AND a.version_id = v.id AND a.dispatched_at IS NOT NULL)) LEFT JOIN submissions s ON s.version_id = v.id
+		WHERE v.operation_id = $1 ORDER BY v.number`, string(p.ID), p.whole, string(p.VersionID)); err != nil {
 		return err
+	}
+	for i := range p.Versions {
+		p.Versions[i].keepDecoded()
 	}
 	if err := u.list(&p.Approvals, `SELECT id, version_id, COALESCE(request_id, '') AS request_id, decision, user_id, role, reason, round, form_id, decided_at,
 		COALESCE(for_user, '') AS for_user, reason_code, reason_words FROM approvals WHERE operation_id = $1 ORDER BY decided_at, id`, string(p.ID)); err != nil {
