@@ -20,7 +20,7 @@ import (
 func mailLinks(body, text string) (list []views.MailLink, left int) {
 	r := linkReader{seen: map[[2]string]bool{}}
 	r.html(body)
-	for _, raw := range linkInText.FindAllString(text, -1) {
+	for _, raw := range linksInText(text) {
 		raw = strings.TrimRight(raw, ".,;:!?)]}'\"»”")
 		r.add(raw, raw)
 	}
@@ -32,7 +32,38 @@ func mailLinks(body, text string) (list []views.MailLink, left int) {
 	return list[:views.ShownRows], len(list) - views.ShownRows
 }
 
-var linkInText = regexp.MustCompile(`(?i)\bhttps?://[^\s<>"]+`)
+// linksInText lists the web addresses in a text, which may have megabytes: what stands
+// before "://" tells, up to white space or a mark that no address holds.
+func linksInText(text string) (out []string) {
+	for pos := 0; ; {
+		i := strings.Index(text[pos:], "://")
+		if i < 0 {
+			return out
+		}
+		i += pos
+		end := i + len("://")
+		for _, scheme := range []string{"https", "http"} {
+			at := i - len(scheme)
+			if at < pos || !strings.EqualFold(text[at:i], scheme) || at > 0 && isWord(text[at-1]) {
+				continue
+			}
+			rest := text[end:]
+			if n := strings.IndexAny(rest, "\t\n\f\r <>\""); n >= 0 {
+				rest = rest[:n]
+			}
+			if rest != "" {
+				end += len(rest)
+				out = append(out, text[at:end])
+			}
+			break
+		}
+		pos = end
+	}
+}
+
+func isWord(b byte) bool {
+	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
 
 // weight says how much a link needs a second look.
 func weight(l views.MailLink) int {
