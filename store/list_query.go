@@ -191,14 +191,14 @@ func (q *listQuery) open() string {
 // index, takes the newest of each that fits, and the newest of those. There are few
 // combinations, however many operations there are.
 func (q *listQuery) kinds() string {
-	start, next := "", ""
-	if q.f.Flow != "" {
+	start, next := "", "(o.flow, o.destination, o.source) > (g.flow, g.destination, g.source)"
+	if q.f.Flow != "" { // or the last step would read every row of the flow
 		flow := q.kind.arg(q.f.Flow)
-		start, next = " WHERE flow = "+flow, " AND o.flow = "+flow
+		start, next = " WHERE flow = "+flow, "o.flow = "+flow+" AND (o.destination, o.source) > (g.destination, g.source)"
 	}
 	return `WITH RECURSIVE g AS ((SELECT flow, destination, source FROM operations` + start + ` ORDER BY flow, destination, source LIMIT 1)
 		UNION ALL SELECT n.flow, n.destination, n.source FROM g CROSS JOIN LATERAL (SELECT o.flow, o.destination, o.source FROM operations o
-			WHERE (o.flow, o.destination, o.source) > (g.flow, g.destination, g.source)` + next + ` ORDER BY o.flow, o.destination, o.source LIMIT 1) n)
+			WHERE ` + next + ` ORDER BY o.flow, o.destination, o.source LIMIT 1) n)
 		SELECT o.id FROM (SELECT o.flow, o.destination, o.source FROM g o` + q.kind.sql() + ` OFFSET 0) g CROSS JOIN LATERAL (SELECT o.id, o.created_at FROM operations o` +
 		q.rest.sql("o.flow = g.flow", "o.destination = g.destination", "o.source = g.source") + q.page() + `) o` + q.page()
 }
