@@ -95,7 +95,7 @@ func TestConfirmDone(t *testing.T) {
 	ops.follow(ok.want(303)).want(200).says("Confirmed with note_1", "note_1", "Seen it there.")
 	h.wantState(t, id, operation.Confirmed)
 	// double click: the same calm page
-	ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_evidence", "Seen it there.").want(303)
+	ops.submit(page, "form-reconcile", "finding", "done", "done_reference", "note_1", "done_link", "https://plain.example/note_1", "done_evidence", "Seen it there.").want(303)
 
 	lead := h.as(t, "lead")
 	closed := lead.get(opPath(id)).want(200)
