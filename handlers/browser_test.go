@@ -2,13 +2,12 @@ package handlers_test
 
 import (
 	"context"
-	"os"
-	"os/exec"
 	"testing"
 	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store/storetest"
+	"holdpoint/views/chrometest"
 
 	"github.com/chromedp/chromedp"
 )
@@ -49,29 +48,10 @@ func TestBrowser(t *testing.T) {
 	h.wantState(t, id, operation.Ready)
 }
 
-// chromium starts a headless browser of its own. `make test` installs it.
+// chromium starts a headless browser of its own, for 90 seconds.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Fatal("chromium is missing: run the tests by `make test`, or install the package chromium")
-	}
-	dir, err := os.MkdirTemp("", "holdpoint-browser-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-gpu", true))
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-	ctx, stop := chromedp.NewExecAllocator(ctx, opts...)
-	ctx, end := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for the browser, which still writes into its profile
-		end()
-		stop()
-		cancel()
-		_ = os.RemoveAll(dir)
-	})
+	ctx, cancel := context.WithTimeout(chrometest.Start(t).Context(), 90*time.Second)
+	t.Cleanup(cancel)
 	return ctx
 }

@@ -133,7 +133,7 @@ func TestUpgradeTellsNobodyOfWhatWaitedBefore(t *testing.T) {
 	ok(t, store.Migrate(t.Context(), ownerURL, "holdpoint_app"))
 	f := &storetest.Fixture{OwnerURL: ownerURL, AppURL: appURL, Owner: ownerDB, Users: map[string]operation.UserID{}}
 	f.Store = f.Open(t, appURL)
-	people(t, f)
+	f.FindUsers(t)
 	waiting := f.Count(t, "operations WHERE next_kind NOT IN ('', 'earlier_stage') AND NOT next_system")
 	if n := look(t, f, byMail); n != 0 || waiting == 0 {
 		t.Errorf("%d notices of %d decisions that waited before the upgrade", n, waiting)

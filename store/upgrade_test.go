@@ -26,9 +26,9 @@ func TestUpgrade(t *testing.T) {
 				t.Fatalf("only %d operations before the upgrade", len(before))
 			}
 			ok(t, store.Migrate(t.Context(), ownerURL, "holdpoint_app"))
-			f := &storetest.Fixture{OwnerURL: ownerURL, AppURL: appURL, Owner: owner, Users: map[string]operation.UserID{}}
+			f := &storetest.Fixture{OwnerURL: ownerURL, AppURL: appURL, Owner: owner}
 			f.Store = f.Open(t, appURL)
-			people(t, f)
+			f.FindUsers(t)
 			after := states(t, owner)
 			for id, state := range before {
 				if after[id] != state {
@@ -85,18 +85,4 @@ func states(t *testing.T, db *sql.DB) map[operation.ID]operation.State {
 	}
 	ok(t, rows.Err())
 	return out
-}
-
-func people(t *testing.T, f *storetest.Fixture) {
-	t.Helper()
-	rows, err := f.Owner.QueryContext(t.Context(), `SELECT split_part(email, '@', 1), id FROM users`)
-	ok(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var short string
-		var id operation.UserID
-		ok(t, rows.Scan(&short, &id))
-		f.Users[short] = id
-	}
-	ok(t, rows.Err())
 }

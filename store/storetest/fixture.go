@@ -144,13 +144,21 @@ func NewClosedFixture(t testing.TB) *Fixture {
 	if err != nil {
 		t.Fatalf("storetest: %v", err)
 	}
-	f := &Fixture{Users: map[string]operation.UserID{}}
+	f := &Fixture{}
 	f.OwnerURL, f.AppURL = newDB(t, full)
 	if f.Owner, err = sql.Open("postgres", f.OwnerURL); err != nil {
 		t.Fatalf("storetest: %v", err)
 	}
 	t.Cleanup(func() { f.Owner.Close() })
 	f.Owner.SetMaxOpenConns(2)
+	f.FindUsers(t)
+	return f
+}
+
+// FindUsers fills Users from the people of the database, in place of who stood there.
+func (f *Fixture) FindUsers(t testing.TB) {
+	t.Helper()
+	f.Users = map[string]operation.UserID{}
 	rows, err := f.Owner.Query(`SELECT split_part(email, '@', 1), id FROM users`)
 	if err != nil {
 		t.Fatalf("storetest: %v", err)
@@ -167,7 +175,6 @@ func NewClosedFixture(t testing.TB) *Fixture {
 	if err := rows.Err(); err != nil {
 		t.Fatalf("storetest: %v", err)
 	}
-	return f
 }
 
 // Open opens one more Store on the fixture's database, as another process would.

@@ -14,7 +14,13 @@ import (
 const limit = 15 * time.Minute
 
 // Browser is one Chromium with a profile of its own.
-type Browser struct{ ctx context.Context }
+type Browser struct {
+	ctx context.Context
+}
+
+// Context is the browser's first tab, for chromedp.Run, without a look of its own and
+// without a watch for faults.
+func (b *Browser) Context() context.Context { return b.ctx }
 
 // Start starts a browser that ends with the test. Without Chromium the test fails:
 // `make test` installs it.
