@@ -18,7 +18,17 @@ const (
 	SubjectDestination SubjectKind = "destination"
 	SubjectUser        SubjectKind = "user"
 	SubjectSystem      SubjectKind = "system"
+	SubjectIncident    SubjectKind = "incident"
+	SubjectTask        SubjectKind = "task"    // an improvement task
+	SubjectPattern     SubjectKind = "pattern" // a kind of stop in the pattern library
+	SubjectLimit       SubjectKind = "limit"   // of a figure
+	SubjectReport      SubjectKind = "report"
+	SubjectAcceptance  SubjectKind = "acceptance"
 )
+
+// SubjectKinds are all of them.
+var SubjectKinds = []SubjectKind{SubjectOperation, SubjectRun, SubjectFlow, SubjectDestination, SubjectUser, SubjectSystem,
+	SubjectIncident, SubjectTask, SubjectPattern, SubjectLimit, SubjectReport, SubjectAcceptance}
 
 // ActorKind says what kind of somebody acted.
 type ActorKind string

@@ -75,7 +75,7 @@ func grants(role string) []string {
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + role,
 		"REVOKE INSERT, UPDATE, DELETE ON goose_db_version FROM " + role,
-		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events FROM " + role,
+		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)

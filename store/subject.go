@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -13,7 +14,7 @@ import (
 const systemSubject = "installation"
 
 // heads says where the head of a subject's chain is kept. Operations and runs keep
-// theirs in the rows that the gate's verbs lock.
+// theirs in the rows that the gate's verbs lock, ownHeads in rows made for it.
 var heads = map[operation.SubjectKind]string{
 	operation.SubjectUser:        "users WHERE id = $1",
 	operation.SubjectFlow:        "flows WHERE name = $1",
@@ -21,18 +22,14 @@ var heads = map[operation.SubjectKind]string{
 	operation.SubjectSystem:      "installation WHERE $1 = '" + systemSubject + "'",
 }
 
+// ownHeads are the subjects whose chain's head is a row of chain_heads.
+var ownHeads = []operation.SubjectKind{operation.SubjectIncident, operation.SubjectTask, operation.SubjectPattern, operation.SubjectLimit, operation.SubjectReport, operation.SubjectAcceptance}
+
 // enter writes one entry of a subject's history. The row with the chain's head is
 // locked until the end of the transaction, so entries follow one another.
 func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, action, reason string, links ...string) error {
-	place, ok := heads[kind]
-	if !ok {
-		return fmt.Errorf("subject %s keeps no chain of its own here", kind)
-	}
-	var head struct {
-		Seq  int64  `db:"chain_seq"`
-		Hash []byte `db:"chain_hash"`
-	}
-	if err := t.get(&head, `SELECT chain_seq, chain_hash FROM `+place+` FOR UPDATE`, id); err != nil {
+	head, err := t.lockHead(kind, id)
+	if err != nil {
 		return err
 	}
 	e := newEntry(a, now, kind, id, action, storable(reason), links...)
@@ -40,7 +37,30 @@ func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, actio
 	if err := t.writeHistory([]operation.Entry{e}); err != nil {
 		return err
 	}
+	if slices.Contains(ownHeads, kind) {
+		return t.one(`UPDATE chain_heads SET chain_seq = $3, chain_hash = $4 WHERE subject_kind = $1 AND subject_id = $2`, string(kind), id, seq, hash)
+	}
 	return t.one(setHead[kind], id, seq, hash)
+}
+
+// chainHead is the end of a subject's chain.
+type chainHead struct {
+	Seq  int64  `db:"chain_seq"`
+	Hash []byte `db:"chain_hash"`
+}
+
+func (t *tx) lockHead(kind operation.SubjectKind, id string) (head chainHead, err error) {
+	if slices.Contains(ownHeads, kind) {
+		err = t.get(&head, `INSERT INTO chain_heads AS h (subject_kind, subject_id) VALUES ($1, $2)
+			ON CONFLICT (subject_kind, subject_id) DO UPDATE SET chain_seq = h.chain_seq RETURNING chain_seq, chain_hash`, string(kind), id)
+		return head, err
+	}
+	place, ok := heads[kind]
+	if !ok {
+		return head, fmt.Errorf("subject %s keeps no chain of its own here", kind)
+	}
+	err = t.get(&head, `SELECT chain_seq, chain_hash FROM `+place+` FOR UPDATE`, id)
+	return head, err
 }
 
 var setHead = map[operation.SubjectKind]string{
