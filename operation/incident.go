@@ -1,0 +1,4 @@
+package operation
+
+// IncidentID names one incident: "inc_…".
+type IncidentID string

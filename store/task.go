@@ -1,0 +1,84 @@
+package store
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"holdpoint/operation"
+
+	"github.com/lib/pq"
+)
+
+// Lengths of a task's texts, in characters.
+const (
+	TaskTitleLimit = 200
+	TaskTextLimit  = 4000
+)
+
+// NewTask is an improvement task to be opened. It has an owner, a role, or both: the
+// role takes over when the person is gone.
+type NewTask struct {
+	Title     string
+	Why       string // what and why; may be empty
+	Owner     operation.UserID
+	OwnerRole operation.Role
+	Due       time.Time
+	// What it follows from: at most one of them.
+	Incident, Limit, Report string
+	// Flows are those whose people may see it; empty = it belongs to no single flow, and is
+	// seen by who may see every flow. A task of an incident is seen by who sees the incident.
+	Flows  []string
+	FormID string // the same form twice is one task; "" = not from a form
+}
+
+func (n *NewTask) check() error {
+	n.Title, n.Why = shown(strings.TrimSpace(n.Title), TaskTitleLimit*4), storable(strings.TrimSpace(n.Why))
+	switch {
+	case n.Title == "":
+		return &Invalid{Field: "title", Code: "title_missing"}
+	case utf8.RuneCountInString(n.Title) > TaskTitleLimit:
+		return &Invalid{Field: "title", Code: "too_long", Limit: TaskTitleLimit}
+	case utf8.RuneCountInString(n.Why) > TaskTextLimit:
+		return &Invalid{Field: "why", Code: "too_long", Limit: TaskTextLimit}
+	case n.Owner == "" && n.OwnerRole == "" || n.OwnerRole != "" && !n.OwnerRole.Valid():
+		return &Invalid{Field: "owner", Code: "owner_missing"}
+	case n.Due.IsZero():
+		return &Invalid{Field: "due", Code: "due_missing"}
+	}
+	return nil
+}
+
+// addTask opens an improvement task, in the transaction of what it follows from. Rights
+// are the caller's affair.
+func (t *tx) addTask(a Actor, now time.Time, n NewTask) (operation.TaskID, error) {
+	if err := n.check(); err != nil {
+		return "", err
+	}
+	if n.Owner != "" {
+		if err := t.taskOwner(n.Owner); err != nil {
+			return "", err
+		}
+	}
+	id := operation.TaskID(newID("tsk"))
+	_, err := t.exec(`INSERT INTO improvement_tasks (id, title, why, owner_id, owner_role, due_at, incident_id, limit_id, report_id, flows, form_id, created_by, created_at, updated_at, step_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13, $13)`, string(id), n.Title, n.Why, nilIfEmpty(string(n.Owner)), string(n.OwnerRole), storedTime(n.Due),
+		nilIfEmpty(n.Incident), nilIfEmpty(n.Limit), nilIfEmpty(n.Report), pq.Array(append([]string{}, n.Flows...)), nilIfEmpty(n.FormID), a.ID, now)
+	if err != nil {
+		return "", err
+	}
+	return id, t.enter(a, now, operation.SubjectTask, string(id), "open_task", n.Why, "title", n.Title, "owner", string(n.Owner), "owner_role", string(n.OwnerRole),
+		"due", n.Due.UTC().Format(time.RFC3339), "incident", n.Incident, "limit", n.Limit, "report", n.Report, "flow", strings.Join(n.Flows, ", "))
+}
+
+// taskOwner lets an active person be the owner.
+func (t *tx) taskOwner(id operation.UserID) error {
+	var n int
+	if err := t.get(&n, `SELECT count(*) FROM users WHERE id = $1 AND active`, string(id)); err != nil {
+		return err
+	}
+	if n == 0 {
+		return &Invalid{Field: "owner", Code: "owner_gone"}
+	}
+	return nil
+}
