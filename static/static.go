@@ -42,6 +42,8 @@ var sheets = []string{
 	"css/deciding.css",
 	"css/live.css",
 	"css/groups.css",
+	"css/incidents.css",
+	"css/print.css",
 	"css/utilities.css",
 }
 
