@@ -15,7 +15,7 @@ CREATE TABLE incidents (
     detected_at   timestamptz,
     settled_at    timestamptz,
     summary       text NOT NULL DEFAULT '' CONSTRAINT incidents_summary CHECK (length(summary) <= 10000),
-    cause_class   text NOT NULL DEFAULT '' CONSTRAINT incidents_cause_class CHECK (cause_class IN ('', 'system', 'destination', 'data')),
+    cause_class   text NOT NULL DEFAULT '' CONSTRAINT incidents_cause_class CHECK (cause_class IN ('', 'system_error', 'destination_outage', 'data_problem')),
     pattern_id    text COLLATE "C" NOT NULL DEFAULT '' CONSTRAINT incidents_pattern_id CHECK (length(pattern_id) <= 100),
     pattern       text NOT NULL DEFAULT '' CONSTRAINT incidents_pattern CHECK (length(pattern) <= 500),
     cause         text NOT NULL DEFAULT '' CONSTRAINT incidents_cause CHECK (length(cause) <= 10000),
@@ -120,6 +120,21 @@ CREATE INDEX improvement_tasks_steps ON improvement_tasks (step_at) WHERE step_a
 CREATE INDEX improvement_tasks_incident ON improvement_tasks (incident_id) WHERE incident_id IS NOT NULL;
 CREATE INDEX improvement_tasks_limit ON improvement_tasks (limit_id) WHERE limit_id IS NOT NULL;
 CREATE INDEX improvement_tasks_report ON improvement_tasks (report_id) WHERE report_id IS NOT NULL;
+
+-- One more kind of notices, beside those that other parts have added.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    place record;
+    old   text;
+BEGIN
+    FOR place IN SELECT * FROM (VALUES ('notice_choices', 'notice_choices_kind'), ('notices', 'notices_kind')) AS p(tab, name) LOOP
+        SELECT pg_get_expr(conbin, conrelid) INTO STRICT old FROM pg_constraint WHERE conname = place.name AND conrelid = CAST(place.tab AS regclass);
+        EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', place.tab, place.name);
+        EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (%s OR kind = ''task'')', place.tab, place.name, old);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
 
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;
