@@ -67,7 +67,7 @@ func Migrate(ctx context.Context, ownerURL, appRole string) error {
 
 // appendOnly lists the tables that the application role may only read and add to.
 var appendOnly = []string{"history", "evidence", "approvals", "clearances", "clearance_approvals", "content_versions", "submissions",
-	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "case_corrections",
+	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "history_kinds", "case_corrections",
 	"incident_signatures",
 	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures"}
 
