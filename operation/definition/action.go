@@ -29,6 +29,7 @@ type Action struct {
 
 	profile    *Profile
 	schema     *jsonschema.Schema
+	recipient  template // whom an effect reaches; nil = the profile does not say
 	request    *request
 	mail       *mailForm
 	protection protection
@@ -92,6 +93,7 @@ type rawAction struct {
 	Effect     string         `json:"effect"`
 	Title      Text           `json:"title"`
 	Content    map[string]any `json:"content"`
+	Recipient  expression     `json:"recipient"`
 	Request    *rawRequest    `json:"request"`
 	Mail       *rawMail       `json:"mail"`
 	Protection struct {
@@ -161,6 +163,9 @@ func (r rawAction) compile(pr *Profile, name string, p *problems) *Action {
 		a.mail = r.Mail.compile(join(path, "mail"), p)
 	default:
 		a.request = r.Request.compile(scopeRequest, join(path, "request"), p)
+	}
+	if r.Recipient.set {
+		a.recipient = compileTree(scopeRequest, r.Recipient.raw, join(path, "recipient"), asWritten, p)
 	}
 	r.compileProtection(a, join(path, "protection"), p)
 	r.compileOutcomes(a, join(path, "outcome"), p)
