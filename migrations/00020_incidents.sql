@@ -25,7 +25,9 @@ CREATE TABLE incidents (
     -- Of its operations, kept with each change of them.
     flows         text[] NOT NULL CONSTRAINT incidents_flows CHECK (flows <> '{}'),
     destinations  text[] NOT NULL CONSTRAINT incidents_destinations CHECK (destinations <> '{}'),
+    began_at      timestamptz NOT NULL,                  -- first_at, or what the history says in its place, or when it was opened
     form_id       text NOT NULL CONSTRAINT incidents_form CHECK (form_id <> ''),
+    last_form     text NOT NULL DEFAULT '',              -- key of the form that made the newest change
     created_by    text COLLATE "C" NOT NULL REFERENCES users,
     created_at    timestamptz NOT NULL,
     updated_at    timestamptz NOT NULL,
@@ -104,6 +106,7 @@ CREATE TABLE improvement_tasks (
     flows       text[] NOT NULL DEFAULT '{}',            -- whose people may see it; empty = of no single flow. An incident's task follows the incident
     rev         bigint NOT NULL DEFAULT 1,
     form_id     text,
+    last_form   text NOT NULL DEFAULT '',
     created_by  text NOT NULL,
     created_at  timestamptz NOT NULL,
     updated_at  timestamptz NOT NULL,

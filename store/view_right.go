@@ -63,28 +63,48 @@ func (s *Store) readViewer(ctx context.Context, a Actor) (Viewer, error) {
 		v.Token, v.flows, v.destinations = true, a.Flows, a.Destinations
 		return v, nil
 	}
-	var who struct {
-		Email  string           `db:"email"`
-		Same   operation.UserID `db:"same_as"`
-		Active bool             `db:"active"`
-		Name   string           `db:"name"`
-		Roles  string           `db:"roles"`
-		Lent   string           `db:"lent"`
-	}
+	var who viewerRow
 	if err := s.read(ctx, func(q *sqlx.DB) error { return q.GetContext(ctx, &who, viewerSQL, a.ID) }); err != nil {
 		return v, err
 	}
+	return v, v.take(a, who)
+}
+
+// viewer reads who acts, inside the transaction.
+func (t *tx) viewer(a Actor) (Viewer, error) {
+	v := Viewer{Flows: map[string][]operation.Role{}, Name: a.Name}
+	if a.Kind != operation.ActorPerson {
+		return v, operation.Refuse(operation.CodeNotEntitled)
+	}
+	var who viewerRow
+	if err := t.get(&who, viewerSQL, a.ID); err != nil {
+		return v, err
+	}
+	return v, v.take(a, who)
+}
+
+// viewerRow is what viewerSQL reads.
+type viewerRow struct {
+	Email  string           `db:"email"`
+	Same   operation.UserID `db:"same_as"`
+	Active bool             `db:"active"`
+	Name   string           `db:"name"`
+	Roles  string           `db:"roles"`
+	Lent   string           `db:"lent"`
+}
+
+func (v *Viewer) take(a Actor, who viewerRow) error {
 	v.Person.ID, v.Person.Email, v.Person.Natural = operation.UserID(a.ID), who.Email, who.Same
 	var roles []RoleGrant
 	if err := json.Unmarshal([]byte(who.Roles), &roles); err != nil {
-		return v, err
+		return err
 	}
 	for _, r := range roles {
 		v.Active, v.Name = who.Active, who.Name
 		v.Flows[r.Flow] = append(v.Flows[r.Flow], r.Role)
 	}
 	v.Roles = v.Flows[""]
-	return v, json.Unmarshal([]byte(who.Lent), &v.Lent)
+	return json.Unmarshal([]byte(who.Lent), &v.Lent)
 }
 
 // In gives the viewer as a person with the roles that they hold for one flow.
