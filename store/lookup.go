@@ -75,6 +75,7 @@ func (s *Store) RecordLookup(ctx context.Context, a Actor, id operation.ID, aske
 
 func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []string) error {
 	o := u.op
+	u.stopped = stopped{finding: &l}
 	missed := l.Result == operation.LookupNone || l.Result == operation.LookupUnreachable
 	if missed && o.LastDispatch != nil && at.Before(*o.LastDispatch) {
 		u.note(o, "lookup", "", links...) // asked before the last request left: kept, and says nothing about it

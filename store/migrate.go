@@ -67,9 +67,10 @@ func Migrate(ctx context.Context, ownerURL, appRole string) error {
 
 // appendOnly lists the tables that the application role may only read and add to.
 var appendOnly = []string{"history", "evidence", "approvals", "clearances", "clearance_approvals", "content_versions", "submissions",
-	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "history_kinds", "case_corrections",
+	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "history_kinds", "case_corrections", "stops", "stop_corrections",
 	"incident_signatures",
-	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures"}
+	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures",
+	"checkpoints", "checkpoint_leaves"}
 
 func grants(role string) []string {
 	out := []string{
@@ -77,8 +78,9 @@ func grants(role string) []string {
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + role,
 		"REVOKE INSERT, UPDATE, DELETE ON goose_db_version FROM " + role,
-		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks FROM " + role,
+		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, checkpoint_reading FROM " + role,
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
+		"REVOKE DELETE ON patterns, suggestions FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)

@@ -108,6 +108,7 @@ type unit struct {
 	// lock) when a verb needs them.
 	siblings map[operation.ID]*opRow
 	entries  []operation.Entry
+	where    placed // of the entries' subjects
 	w        writes
 	forName  string                      // of the person acted for
 	read     more                        // what some verbs read in the locking statement
@@ -117,6 +118,7 @@ type unit struct {
 	profile  *definition.Profile         // current version of the destination's
 	files    Attached                    // of the form, as long as they belong to nothing yet
 	placed   int                         // how many have their place
+	stopped  stopped                     // what was learnt that may be a stop
 }
 
 // loaded is what the locking statement reads besides the operation.

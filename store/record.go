@@ -43,6 +43,7 @@ func (u *unit) record(att attemptRow, r operation.Result) error {
 		return operation.Refuse(operation.CodeStaleFence, "attempt", string(att.ID))
 	}
 	o := u.op
+	u.stopped = stopped{attempt: att.Number, result: &r}
 	if err := u.endAttempt(att, r); err != nil {
 		return err
 	}
@@ -117,6 +118,7 @@ func earlier(a, b time.Time) time.Time {
 // for a person (MODEL §1, target reference).
 func (u *unit) referenceTaken(taken operation.ID, ref string, links []string) error {
 	u.op.Unsettled++
+	u.stopped.result, u.stopped.why = nil, string(operation.CodeReferenceTaken)
 	return u.follow(operation.After{Events: []operation.Event{operation.EvUnknown, operation.EvEscalate}, Code: operation.CodeReferenceTaken},
 		"reference "+ref+" belongs to "+string(taken), append(links, "candidate", ref, "other", string(taken))...)
 }

@@ -115,6 +115,12 @@ func (u *unit) insertOperation(o *opRow, n newContent) error {
 	if err != nil {
 		return err
 	}
+	if o.Adopted {
+		stop := operation.Stop{Kind: operation.StopReview, Destination: o.Destination, Why: operation.WhyAdopted}
+		if err := u.writeStops([]map[string]any{stopRow(o, stop, 0, u.now)}); err != nil {
+			return err
+		}
+	}
 	cur := u.op
 	u.op = o
 	err = u.insertVersion(v, n.author)

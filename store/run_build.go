@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type runBuilder struct {
 	defs      current
 	rows      buildRows
 	entries   []operation.Entry
+	placed    placed
 }
 
 // buildRows are the rows to write, as JSON records.
@@ -36,6 +38,7 @@ type buildRows struct {
 	Runs     []map[string]any
 	Ops      []map[string]any
 	Versions []map[string]any
+	Stops    []map[string]any // of operations that begin without data that they need
 }
 
 // runs builds a run for each flow that the event triggers and that has none yet.
@@ -143,6 +146,11 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 	if err := b.enter(o, f, author, policy, v); err != nil {
 		return err
 	}
+	if !given {
+		if err := b.missingData(f, o, st, ev, v.missing); err != nil {
+			return err
+		}
+	}
 	d := Drafted{Operation: o.ID, Version: o.VersionID}
 	if v.hash != nil {
 		d.Hash = hexOf(v.hash[:])
@@ -156,6 +164,7 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	e.To, e.VersionID = o.State, o.VersionID
 	seq, head := chain(&e, 0, o.ChainHash)
 	b.entries = append(b.entries, e)
+	b.placed = b.placed.with(o)
 	u := &unit{tx: b.tx, now: b.now, facts: loaded{Epoch: b.epoch}}
 	if err := u.named(f, o.FlowVersion); err != nil {
 		return err
@@ -175,6 +184,28 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	b.rows.Versions = append(b.rows.Versions, map[string]any{"id": o.VersionID, "op": o.ID, "ak": author.Kind, "ai": author.ID, "pb": string(author.PromptedBy), "model": author.Model,
 		"note": author.Note, "missing": missing, "hash": hash, "account": o.Account, "env": o.Environment, "cred": v.version.Credential, "fv": o.FlowVersion,
 		"dv": b.defs.dests[o.Destination], "content": string(v.version.Content), "request": v.request, "salt": hex.EncodeToString(v.salt), "policy": policy})
+	return nil
+}
+
+// missingData notes that an operation cannot go on for want of data: something is missing
+// that nobody is to write.
+func (b *runBuilder) missingData(f *definition.Flow, o *opRow, st definition.Stage, ev definition.EventData, missing []string) error {
+	missing = slices.DeleteFunc(slices.Clone(missing), func(path string) bool {
+		return slices.ContainsFunc(st.Drafts, func(d definition.DraftField) bool { return d.Path == path })
+	})
+	if len(missing) == 0 {
+		return nil
+	}
+	inputs, err := f.CheckInputs(b.inputs(f, ev))
+	if err != nil {
+		return err
+	}
+	if len(inputs) > 0 {
+		missing = inputs
+	}
+	row := stopRow(o, operation.Stop{Kind: operation.StopMissing, Destination: o.Destination, Missing: missing}, 0, b.now)
+	row["run"] = string(o.RunID)
+	b.rows.Stops = append(b.rows.Stops, row)
 	return nil
 }
 

@@ -2,6 +2,8 @@ package store
 
 import (
 	"crypto/sha256"
+	"slices"
+	"strings"
 
 	"holdpoint/operation"
 )
@@ -33,7 +35,7 @@ d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, 
 	SELECT $10, $11, $12, $13, $2, CASE WHEN k.known THEN 'repeated' ELSE $14 END, CASE WHEN k.known THEN $20 ELSE $15 END, CASE WHEN k.known THEN CAST($21 AS int) ELSE $16 END,
 	$17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6
 	FROM (SELECT $14 = 'accepted' AND $7 <> '[]' AND NOT EXISTS (SELECT 1 FROM r) AS known) k WHERE $10 <> ''),
-h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` JOIN o ON o.id = h.si)
+h AS (` + historyInto + ` JOIN o ON o.id = h.si)
 SELECT COALESCE((SELECT string_agg(id, ',') FROM r), '')`
 
 // RunKnown is why a new event started nothing: its run key has been used.
@@ -58,7 +60,7 @@ func (b *runBuilder) store(out *Receipt) error {
 			js[i] = "[]"
 		}
 	}
-	if js[3], err = encodeEntries(b.entries); err != nil {
+	if js[3], err = b.tx.encodeEntries(b.entries, b.placed); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(b.in.Body)
@@ -72,7 +74,9 @@ func (b *runBuilder) store(out *Receipt) error {
 	if len(out.Runs) > 0 && started == "" && out.Verdict == VerdictAccepted {
 		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, RunKnown, nil
 	}
-	return nil
+	return b.writeStops(slices.DeleteFunc(b.rows.Stops, func(row map[string]any) bool {
+		return !slices.Contains(strings.Split(started, ","), row["run"].(string))
+	}))
 }
 
 // operationIDs is a small help for callers that want the run of one operation.

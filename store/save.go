@@ -25,7 +25,7 @@ const saveSQL = `WITH op AS (UPDATE operations SET revision = revision + 1, stat
 // saveTail adds the history; parts of writes may stand between. The result is 1 when
 // the guard held and everything found its row.
 const saveTail = `,
-h AS (INSERT INTO history (` + historyColumns + `) ` + historySelect + ` WHERE EXISTS (SELECT 1 FROM op))
+h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM op))
 SELECT (SELECT count(*) FROM op)`
 
 // save writes everything that the decision changed: the operation, its siblings, the
@@ -45,7 +45,7 @@ func (u *unit) save() error {
 			return err
 		}
 	}
-	js, err := encodeEntries(u.entries)
+	js, err := u.encodeEntries(u.entries, u.places())
 	if err != nil {
 		return err
 	}

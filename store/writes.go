@@ -20,6 +20,7 @@ type writes struct {
 	evidence   []map[string]any
 	jobs       []map[string]any
 	runs       []map[string]any
+	stops      []map[string]any
 }
 
 // The parts. ? stands for the JSON record or records. Each runs only when the guarded update of
@@ -57,6 +58,8 @@ var parts = map[string]string{
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
+	"pat": patternPart,
+	"stp": stopPart,
 }
 
 // statement builds the saving statement for exactly the parts that a decision needs.
@@ -100,6 +103,8 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 	for _, r := range w.runs {
 		addOne("run", r)
 	}
+	add("pat", w.stops)
+	add("stp", w.stops)
 	add("job", w.jobs)
 	return b.String(), t.String(), args, err
 }
