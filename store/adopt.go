@@ -104,5 +104,5 @@ func (u *unit) adopt(id operation.ID, in operation.Intent, j AdoptedJob, no int)
 	if err := u.insertOperation(o, newContent{content: j.Content, missing: j.Missing, author: Author{Kind: "person", ID: u.actor.ID, Note: reason}, state: operation.Review, reason: reason}); err != nil {
 		return err
 	}
-	return u.writeHistory(u.entries)
+	return u.writeHistory(u.entries, u.places())
 }

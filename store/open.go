@@ -27,6 +27,7 @@ type Store struct {
 	secret []byte // of the installation: operation IDs are derived with it
 	river  *river.Client[*sql.Tx]
 	stmts  statements
+	kinds  kindsKnown
 	defs   definitions
 	nudges nudger
 	log    *slog.Logger

@@ -34,7 +34,7 @@ func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, actio
 	}
 	e := newEntry(a, now, kind, id, action, storable(reason), links...)
 	seq, hash := chain(&e, head.Seq, head.Hash)
-	if err := t.writeHistory([]operation.Entry{e}); err != nil {
+	if err := t.writeHistory([]operation.Entry{e}, nil); err != nil {
 		return err
 	}
 	if slices.Contains(ownHeads, kind) {

@@ -32,6 +32,8 @@ type tx struct {
 	s   *Store
 	ctx context.Context
 	xid string // PostgreSQL's transaction ID, once known
+	// kinds are the kinds of history entries that this transaction has written down.
+	kinds []historyKind
 }
 
 // maxTries bounds how often a transaction that wrote nothing is run again.
@@ -80,6 +82,7 @@ func (s *Store) writeOnce(ctx context.Context, fn func(*tx) error) error {
 	}
 	err = raw.Commit()
 	if err == nil {
+		s.kinds.keep(t.kinds)
 		noteCommit(ctx)
 		return nil
 	}

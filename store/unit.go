@@ -159,6 +159,7 @@ func (u *unit) enter(o *opRow, action string, from, to operation.State, reason s
 	o.ChainSeq, o.ChainHash = chain(&e, o.ChainSeq, o.ChainHash)
 	o.UpdatedAt = u.now
 	u.entries = append(u.entries, e)
+	u.where = u.where.with(o)
 }
 
 func (u *unit) entry(kind operation.SubjectKind, id, action, reason string, links ...string) operation.Entry {
@@ -202,10 +203,11 @@ func chain(e *operation.Entry, seq int64, head []byte) (int64, []byte) {
 
 const historyColumns = `subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash`
 
-const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex')
-	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text)`
+// historyInto and historySelect add entries together with where they belong.
+const historyInto = `INSERT INTO history (` + historyColumns + `, flow, destination) ` + historySelect
 
-const historySQL = `INSERT INTO history (` + historyColumns + `) ` + historySelect
+const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex'), h.fl, h.de
+	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text, fl text, de text)`
 
 type entryJSON struct {
 	SK  operation.SubjectKind `json:"sk"`
@@ -226,9 +228,16 @@ type entryJSON struct {
 	Ev  string                `json:"ev"`
 	P   string                `json:"p"`
 	H   string                `json:"h"`
+	Fl  string                `json:"fl"`
+	De  string                `json:"de"`
 }
 
-func encodeEntries(entries []operation.Entry) (string, error) {
+// encodeEntries gives the entries as historySelect reads them, and makes sure that their
+// kinds are known (history_kinds).
+func (t *tx) encodeEntries(entries []operation.Entry, of placed) (string, error) {
+	if err := t.knowKinds(entries, of); err != nil {
+		return "", err
+	}
 	out := make([]entryJSON, len(entries))
 	for i, e := range entries {
 		h := e.Hash()
@@ -239,21 +248,22 @@ func encodeEntries(entries []operation.Entry) (string, error) {
 				return "", err
 			}
 		}
+		at := of.place(e)
 		out[i] = entryJSON{e.SubjectKind, e.SubjectID, e.Seq, e.At, e.ActorKind, e.ActorID, e.ActorName, e.Role, e.Channel, e.Action,
-			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:])}
+			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:]), at.flow, at.destination}
 	}
 	b, err := json.Marshal(out)
 	return string(b), err
 }
 
-func (t *tx) writeHistory(entries []operation.Entry) error {
+func (t *tx) writeHistory(entries []operation.Entry, of placed) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	js, err := encodeEntries(entries)
+	js, err := t.encodeEntries(entries, of)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(historySQL, js)
+	_, err = t.exec(historyInto, js)
 	return err
 }
