@@ -19,12 +19,15 @@ const (
 	NoticeOverdue     NoticeKind = "overdue"     // a decision is past its time
 	NoticeExpired     NoticeKind = "expired"     // an approval expired and nothing was sent
 	NoticeAlert       NoticeKind = "alert"       // all sends are paused, or the database does not fit its witness
+	NoticeLimit       NoticeKind = "limit"       // a figure is beyond its limit
+	NoticeLimitBack   NoticeKind = "limit_back"  // it is back within
+	NoticeReport      NoticeKind = "report"      // a weekly or monthly review is made
 	NoticeDigest      NoticeKind = "digest"      // once a day: what waits
 )
 
 // NoticeKinds lists every kind in the order in which people set them.
 var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeExpired, NoticeOverdue,
-	NoticeWork, NoticeCompleted, NoticeAlert, NoticeDigest}
+	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeDigest}
 
 // Valid reports whether k is one of NoticeKinds.
 func (k NoticeKind) Valid() bool {
@@ -61,6 +64,8 @@ func (k NoticeKind) Default() NoticeMode {
 	switch k {
 	case NoticeWork, NoticeCompleted, NoticeDigest:
 		return NoticeInDaily
+	case NoticeReport: // for whoever chooses it
+		return NoticeOff
 	}
 	return NoticeNow
 }
