@@ -94,7 +94,8 @@ func (w *Worker) swept(what string, n int, err error) {
 
 const queueHousekeep = "housekeeping"
 
-// housekeepArgs wakes the one process that removes expired sessions, sign-in counters and old sign-ins.
+// housekeepArgs wakes the one process that removes expired sessions, sign-in counters and old sign-ins, and makes
+// the partitions of the coming months.
 type housekeepArgs struct{}
 
 // Kind names the job.
@@ -116,6 +117,8 @@ type housekeepWorker struct {
 func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs]) error {
 	sessions, err := h.w.store.DeleteExpiredSessions(ctx)
 	h.w.swept("session", int(sessions), err)
+	parts, err := h.w.store.AddPartitions(ctx)
+	h.w.swept("partition", parts, err)
 	counters, err := h.w.store.DeleteOldLoginCounters(ctx)
 	h.w.swept("sign_in_counter", int(counters), err)
 	notices, err := h.w.store.DeleteOldNotices(ctx)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"strings"
+	"time"
 )
 
 // Identifiers are opaque strings with a prefix that says what they name. They are
@@ -56,6 +57,14 @@ func encodeID(b [16]byte) string {
 
 // FormatID joins a prefix and 16 bytes to an identifier such as "att_01h…".
 func FormatID(prefix string, b [16]byte) string { return prefix + "_" + encodeID(b) }
+
+// FirstID is the lowest identifier with this prefix that can be made from that time on:
+// those that are no operation's begin with 48 bits of milliseconds (UUIDv7).
+func FirstID(prefix string, at time.Time) string {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], uint64(max(at.UnixMilli(), 0))<<16)
+	return FormatID(prefix, b)
+}
 
 // ValidID reports whether s is an identifier with this prefix.
 func ValidID(prefix, s string) bool {

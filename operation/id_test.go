@@ -1,8 +1,10 @@
 package operation
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -89,5 +91,25 @@ func TestDestinationKey(t *testing.T) {
 	}
 	if DestinationKey(someID, 0) != DestinationKey(someID, 1) {
 		t.Error("no generation is not the first")
+	}
+}
+
+// TestFirstID: identifiers made from a time on are not below its first one, earlier ones are.
+func TestFirstID(t *testing.T) {
+	at := time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+	first := FirstID("evi", at)
+	of := func(at time.Time, rest byte) string {
+		var b [16]byte
+		for i := range b {
+			b[i] = rest
+		}
+		binary.BigEndian.PutUint64(b[:8], uint64(at.UnixMilli())<<16|uint64(rest)<<8|uint64(rest))
+		return FormatID("evi", b)
+	}
+	if !ValidID("evi", first) || of(at, 0) != first {
+		t.Errorf("FirstID gives %s", first)
+	}
+	if before := of(at.Add(-time.Millisecond), 0xff); before >= first {
+		t.Errorf("%s was made before %s", before, first)
 	}
 }

@@ -96,7 +96,7 @@ const approvalColumns = `, COALESCE(s.policy, '') AS "apr.policy", COALESCE(s.su
 		WHERE e.operation_id = v.operation_id AND (e.author_kind = 'person' OR e.prompted_by IS NOT NULL)), '') AS "apr.editors",
 	COALESCE((SELECT json_agg(json_build_object('ID', a.id, 'User', a.user_id, 'For', COALESCE(a.for_user, ''), 'Decision', a.decision, 'Round', a.round, 'At', a.decided_at) ORDER BY a.decided_at, a.id)
 		FROM approvals a WHERE a.operation_id = v.operation_id AND a.version_id = v.id AND a.request_id IS NULL)::text, '[]') AS "apr.stand",
-	1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.version_id = v.id AND h.action = 'expire') AS "apr.round"`
+	1 + (SELECT count(*) FROM history h WHERE h.subject_kind = 'operation' AND h.subject_id = v.operation_id AND h.at >= v.created_at AND h.version_id = v.id AND h.action = 'expire') AS "apr.round"`
 
 // readApprovals reads an approvalRow outside of decideSQL.
 func (u *unit) readApprovals() error {

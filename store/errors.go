@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"net"
+	"strings"
 
 	"holdpoint/operation"
 
@@ -28,7 +29,7 @@ var byConstraint = map[string]operation.Code{
 	"reexecution_one_open":     operation.CodeForbiddenMove,
 	"operations_intent":        operation.CodeForbiddenMove,
 	"content_versions_order":   operation.CodeStaleRevision,
-	"history_pkey":             operation.CodeStaleRevision,
+	"history_pkey":             operation.CodeStaleRevision, // of any month's partition: constraintOf
 }
 
 // mapError maps the errors of reads and of transactions that were not committed; the
@@ -42,7 +43,7 @@ func mapError(err error) error {
 	}
 	var p *pq.Error
 	if errors.As(err, &p) {
-		if c, ok := byConstraint[p.Constraint]; ok {
+		if c, ok := byConstraint[constraintOf(p)]; ok {
 			return operation.Refuse(c)
 		}
 		if p.Code == "55P03" { // lock_not_available
@@ -55,7 +56,18 @@ func mapError(err error) error {
 // violates reports whether err broke this constraint.
 func violates(err error, constraint string) bool {
 	var p *pq.Error
-	return errors.As(err, &p) && p.Constraint == constraint
+	return errors.As(err, &p) && constraintOf(p) == constraint
+}
+
+// constraintOf names the broken constraint; for the key of a partition, which has a name
+// of its own, that of the whole table.
+func constraintOf(p *pq.Error) string {
+	for _, t := range partitioned {
+		if strings.HasPrefix(p.Table, t+"_") && p.Constraint == p.Table+"_pkey" {
+			return t + "_pkey"
+		}
+	}
+	return p.Constraint
 }
 
 // Unavailable is a database that could not be reached, or that is starting, stopping or

@@ -112,7 +112,7 @@ func (p *OperationPage) readAttempts(u *unit) error {
 
 func (p *OperationPage) readEvidence(u *unit) error {
 	if err := u.list(&p.Evidence, `SELECT id, COALESCE(attempt_id, '') AS attempt_id, kind, result, reference, link, body, given_by, hash, at
-		FROM evidence WHERE operation_id = $1 ORDER BY at, id`, string(p.ID)); err != nil {
+		FROM evidence WHERE operation_id = $1 AND id >= $2 ORDER BY at, id`, string(p.ID), partitionsFrom("evi", p.CreatedAt)); err != nil {
 		return err
 	}
 	return u.list(&p.References, `SELECT reference, url, effect_type, at FROM target_references WHERE operation_id = $1 ORDER BY at`, string(p.ID))
@@ -161,7 +161,7 @@ func (p *OperationPage) readRun(u *unit) error {
 
 func (p *OperationPage) readHistory(u *unit) error {
 	var err error
-	if p.History, err = u.history(operation.SubjectOperation, string(p.ID)); err != nil {
+	if p.History, err = u.history(operation.SubjectOperation, string(p.ID), p.CreatedAt); err != nil {
 		return err
 	}
 	p.ChainOK = chainBreak(p.History) == 0 && headFits(p.History, p.ChainSeq, p.ChainHash)

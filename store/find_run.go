@@ -84,7 +84,7 @@ func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (
 		if err := p.readOperations(t); err != nil {
 			return err
 		}
-		if p.History, err = t.history(operation.SubjectRun, string(id)); err != nil {
+		if p.History, err = t.history(operation.SubjectRun, string(id), p.CreatedAt); err != nil {
 			return err
 		}
 		p.ChainOK = chainBreak(p.History) == 0 && headFits(p.History, row.Seq, row.Hash)

@@ -40,9 +40,11 @@ func (h HistoryRow) Entry() operation.Entry {
 		Role: h.Role, Channel: h.Channel, Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links(), VersionID: h.VersionID, EvidenceHash: h.EvidenceHash, Prev: hash32(h.PrevHash)}
 }
 
-func (t *tx) history(kind operation.SubjectKind, id string) ([]HistoryRow, error) {
+// history reads a subject's entries, oldest first, from the partitions since it was made;
+// the zero time reads all.
+func (t *tx) history(kind operation.SubjectKind, id string, made time.Time) ([]HistoryRow, error) {
 	var rows []HistoryRow
-	err := t.list(&rows, `SELECT id, `+historyColumns+` FROM history WHERE subject_kind = $1 AND subject_id = $2 ORDER BY seq`, string(kind), id)
+	err := t.list(&rows, `SELECT id, `+historyColumns+` FROM history WHERE subject_kind = $1 AND subject_id = $2 AND at >= $3 ORDER BY seq`, string(kind), id, made.Add(-clockSlack))
 	return rows, err
 }
 
@@ -50,7 +52,7 @@ func (t *tx) history(kind operation.SubjectKind, id string) ([]HistoryRow, error
 // first entry that does not verify (0 = the chain verifies).
 func (s *Store) ListHistory(ctx context.Context, kind operation.SubjectKind, id string) (rows []HistoryRow, broken int64, err error) {
 	err = s.snapshot(ctx, func(t *tx) error {
-		rows, err = t.history(kind, id)
+		rows, err = t.history(kind, id, time.Time{})
 		return err
 	})
 	return rows, chainBreak(rows), err

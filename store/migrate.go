@@ -85,7 +85,7 @@ func grants(role string) []string {
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)
 	}
-	return out
+	return append(out, "GRANT EXECUTE ON FUNCTION add_partitions(int) TO "+role, wholeOnly(role))
 }
 
 // checkSchema refuses a schema older or newer than this program's.
