@@ -61,6 +61,8 @@ var onlyIn = map[string][]string{
 	"github.com/go-webauthn":       {"handlers"},
 	"github.com/pquerna/otp":       {"store", "handlers"},
 	"github.com/yuin/goldmark":     {"views"},
+	"github.com/transparency-dev":  {"operation/checkpoint"},
+	"golang.org/x/mod/sumdb":       {"operation/checkpoint"},
 	"github.com/google/cel-go":     {}, // the old path of cel.dev: two universes of types
 	"github.com/chromedp/chromedp": {"views/chrometest", "views/viewstest"},
 }
