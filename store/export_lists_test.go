@@ -5,3 +5,10 @@ func (f OperationFilter) ListStatement(v Viewer) (string, []any) {
 	f.Limit = 50
 	return f.query(v)
 }
+
+// Statement gives the statement of one page of the history, for tests of its plan.
+func (f HistoryFilter) Statement(v Viewer) (string, []any) {
+	f.Limit = 50
+	q := f.page(v)
+	return q.sql, q.args
+}

@@ -180,6 +180,7 @@ func (q *historyQuery) times() *conditions {
 		c.add("h.at < ?", storedTime(q.f.To))
 	}
 	if at, ok := decodeCursor(q.f.Cursor); ok {
+		c.add("h.at "+q.cmp+"= ?", storedTime(at.At)) // alone, it tells which months hold the page
 		c.add("(h.at, h.id) "+q.cmp+" (?, ?)", storedTime(at.At), at.Entry)
 	}
 	q.args = c.args
