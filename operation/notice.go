@@ -10,23 +10,24 @@ type NoticeKind string
 
 // The kinds of notices.
 const (
-	NoticeApproval    NoticeKind = "approval"    // content waits for your approval
-	NoticeChanges     NoticeKind = "changes"     // changes were requested: the author is told
-	NoticeUnknown     NoticeKind = "unknown"     // an outcome is to be settled by a person
-	NoticeReexecution NoticeKind = "reexecution" // a re-execution was asked for
-	NoticeWork        NoticeKind = "work"        // any other decision that waits: a draft, a pause, a remedy
-	NoticeCompleted   NoticeKind = "completed"   // a run is complete: the flow's owner is told
-	NoticeOverdue     NoticeKind = "overdue"     // a decision is past its time
-	NoticeExpired     NoticeKind = "expired"     // an approval expired and nothing was sent
-	NoticeAlert       NoticeKind = "alert"       // all sends are paused, or the database does not fit its witness
-	NoticeLimit       NoticeKind = "limit"       // a figure is beyond its limit
-	NoticeLimitBack   NoticeKind = "limit_back"  // it is back within
-	NoticeReport      NoticeKind = "report"      // a weekly or monthly review is made
-	NoticeDigest      NoticeKind = "digest"      // once a day: what waits
+	NoticeApproval      NoticeKind = "approval"      // content waits for your approval
+	NoticeChanges       NoticeKind = "changes"       // changes were requested: the author is told
+	NoticeUnknown       NoticeKind = "unknown"       // an outcome is to be settled by a person
+	NoticeReexecution   NoticeKind = "reexecution"   // a re-execution was asked for
+	NoticeWork          NoticeKind = "work"          // any other decision that waits: a draft, a pause, a remedy
+	NoticeCompleted     NoticeKind = "completed"     // a run is complete: the flow's owner is told
+	NoticeOverdue       NoticeKind = "overdue"       // a decision is past its time
+	NoticeExpired       NoticeKind = "expired"       // an approval expired and nothing was sent
+	NoticeAlert         NoticeKind = "alert"         // all sends are paused, or the database does not fit its witness
+	NoticeLimit         NoticeKind = "limit"         // a figure is beyond its limit
+	NoticeLimitBack     NoticeKind = "limit_back"    // it is back within
+	NoticeReport        NoticeKind = "report"        // a weekly or monthly review is made
+	NoticeContradiction NoticeKind = "contradiction" // evidence of an effect contradicts what a person decided
+	NoticeDigest        NoticeKind = "digest"        // once a day: what waits
 )
 
 // NoticeKinds lists every kind in the order in which people set them.
-var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeExpired, NoticeOverdue,
+var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeContradiction, NoticeExpired, NoticeOverdue,
 	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeDigest}
 
 // Valid reports whether k is one of NoticeKinds.
@@ -50,10 +51,13 @@ const (
 )
 
 // Modes lists the modes that a kind can be set to. The digest itself comes daily or not
-// at all, and so does nothing else.
+// at all, and so does nothing else. A contradiction is never gathered with others.
 func (k NoticeKind) Modes() []NoticeMode {
-	if k == NoticeDigest {
+	switch k {
+	case NoticeDigest:
 		return []NoticeMode{NoticeInDaily, NoticeOff}
+	case NoticeContradiction:
+		return []NoticeMode{NoticeNow, NoticeOff}
 	}
 	return []NoticeMode{NoticeNow, NoticeInDaily, NoticeOff}
 }

@@ -65,7 +65,11 @@ func (u *unit) noteStop() {
 	if !ok {
 		return
 	}
-	u.w.stops = append(u.w.stops, stopRow(u.op, s, u.stopped.attempt, u.now))
+	at := u.stopped.attempt
+	if at == 0 {
+		at = u.op.AttemptsEver // of those, none is known to have caused it
+	}
+	u.w.stops = append(u.w.stops, stopRow(u.op, s, at, u.now))
 }
 
 // stop tells whether the operation stopped in this decision, and how.

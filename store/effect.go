@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/sha256"
+	"time"
 
 	"holdpoint/operation"
 )
@@ -87,16 +88,20 @@ func (u *unit) lateReport(att attemptRow, r operation.Result) error {
 	if r.Outcome != operation.OutcomeConfirmed {
 		return nil
 	}
-	return u.effectFound("destination", r.TargetReference, r.TargetURL, "attempt", string(att.ID))
+	return u.effectFound("destination", r.TargetReference, r.TargetURL, timeOf(att.DispatchedAt), "attempt", string(att.ID), "evidence_hash", hexOf(h[:]))
 }
 
-// effectFound is evidence of an effect arriving in any state (MODEL §4).
-func (u *unit) effectFound(by, ref, link string, links ...string) error {
+// effectFound is evidence of an effect arriving in any state (MODEL §4). sent is when the
+// request that it answers was dispatched; zero = it does not say.
+func (u *unit) effectFound(by, ref, link string, sent time.Time, links ...string) error {
 	o := u.op
 	if taken, err := u.takenBy(ref); err != nil || taken != "" {
 		if err == nil {
 			u.note(o, "candidate", "reference belongs to another operation", append(links, "candidate", ref, "other", string(taken))...)
 		}
+		return err
+	}
+	if err := u.noteContradiction(operation.Told{Reference: ref, Sent: sent}, links...); err != nil {
 		return err
 	}
 	if o.State == operation.Confirmed {
@@ -108,17 +113,25 @@ func (u *unit) effectFound(by, ref, link string, links ...string) error {
 	}
 	evs := operation.EffectFound(o.State)
 	if len(evs) == 1 && evs[0] == operation.EvDispute {
-		o.Disputed, o.CaseRound = true, o.CaseRound+1
-		if err := u.move(o, operation.EvDispute, "evidence of an effect", append(links, "reference", ref)...); err != nil {
-			return err
-		}
-		return u.stageReopened()
+		return u.reopen(append(links, "reference", ref)...)
 	}
 	// the effect answers the open question of the attempts
 	if err := u.confirm(by, ref, link, operation.After{}, links...); err != nil {
 		return err
 	}
 	return u.settleUnsettled("confirmed")
+}
+
+// reopen brings an operation that was closed without an effect back to review, since there
+// is one.
+func (u *unit) reopen(links ...string) error {
+	o := u.op
+	o.Disputed, o.CaseRound, o.Remedy = true, o.CaseRound+1, ""
+	u.stopped = stopped{why: operation.WhyLateEffect}
+	if err := u.move(o, operation.EvDispute, "evidence of an effect", links...); err != nil {
+		return err
+	}
+	return u.stageReopened()
 }
 
 func suspected(have string) string {

@@ -97,8 +97,13 @@ func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []str
 	}
 	u.note(o, "lookup", "", links...)
 	o.replanned = true
+	if l.Result == operation.LookupMany {
+		if err := u.noteContradiction(operation.Told{Many: true}, links...); err != nil {
+			return err
+		}
+	}
 	if l.Result == operation.LookupOne {
-		if err := u.effectFound("destination", l.ID, l.URL, links...); err != nil {
+		if err := u.effectFound("destination", l.ID, l.URL, time.Time{}, links...); err != nil {
 			return err
 		}
 		if o.State == operation.Confirmed {
@@ -127,8 +132,12 @@ func (u *unit) closedLookup(l operation.LookupFinding, links []string) error {
 	if l.Result != operation.LookupMany {
 		return nil
 	}
-	o.Duplicate, o.Remedy = suspected(o.Duplicate), "duplicate"
+	o.Duplicate = suspected(o.Duplicate)
 	u.note(o, "duplicate_suspected", "", links...)
+	if o.State.WithoutEffect() {
+		return u.reopen(links...)
+	}
+	o.Remedy = "duplicate"
 	return nil
 }
 
@@ -165,7 +174,7 @@ func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
 		// An effect tells of itself also when another one is confirmed already; news of a
 		// delivery may name the one effect in another way.
 		if c.Kind == "effect" || c.Kind != "news" && u.op.State != operation.Confirmed {
-			if err := u.effectFound("destination", c.Reference, c.URL, links...); err != nil {
+			if err := u.effectFound("destination", c.Reference, c.URL, time.Time{}, links...); err != nil {
 				return err
 			}
 		}

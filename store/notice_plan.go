@@ -182,6 +182,11 @@ func (p *noticePass) tell(r *waitingRow, f *flowPeople, kind operation.NoticeKin
 // planFacts plans the notices of what happened: runs that are complete, and the pause of
 // everything.
 func (p *noticePass) planFacts() error {
+	for _, fact := range p.against {
+		if err := p.planContradiction(fact); err != nil {
+			return err
+		}
+	}
 	for _, fact := range p.runs {
 		var name string
 		if err := p.get(&name, `SELECT flow FROM runs WHERE id = $1`, fact.subject); err != nil {

@@ -82,10 +82,11 @@ type noticePass struct {
 	more     bool
 	planned  int
 
-	moved []string // operations whose state moved
-	ids   []string // operations to look at, moved ones included
-	runs  []noticeFact
-	alert []noticeFact
+	moved   []string // operations whose state moved
+	ids     []string // operations to look at, moved ones included
+	runs    []noticeFact
+	alert   []noticeFact
+	against []noticeFact // evidence against a person's decision
 
 	flows   map[string]*flowPeople
 	people  map[operation.UserID]*noticePerson
@@ -145,6 +146,8 @@ const entriesSQL = `SELECT id, subject_kind, subject_id, action, actor_id, from_
 // take notes what one entry is about.
 func (p *noticePass) take(e noticeEntry) {
 	switch {
+	case e.Kind == string(operation.SubjectOperation) && e.Action == actionContradicted:
+		p.against = append(p.against, noticeFact{e.Subject, e.Actor, e.At})
 	case e.Kind == string(operation.SubjectOperation) && e.From != e.To:
 		p.moved, p.ids = append(p.moved, e.Subject), append(p.ids, e.Subject)
 	case e.Kind == string(operation.SubjectRun) && e.Action == "run_"+string(operation.RunCompleted):

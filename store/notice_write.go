@@ -72,7 +72,8 @@ func (p *noticePass) writeNotices() error {
 }
 
 // forPerson gives a notice as one person wants it: none, one for each of their channels,
-// at once, after the quiet hours, or in the daily digest. An alert waits for nothing.
+// at once, after the quiet hours, or in the daily digest. An alert waits for nothing, nor
+// does a contradiction.
 func (p *noticePass) forPerson(n noticeRow, id operation.UserID) []noticeRow {
 	who := p.people[id]
 	if who == nil {
@@ -88,7 +89,7 @@ func (p *noticePass) forPerson(n noticeRow, id operation.UserID) []noticeRow {
 			n.PlannedFor = n.Since // its time has come
 		}
 	default:
-		if end, quiet := who.quiet().Until(p.now, who.zone); quiet && n.Kind != operation.NoticeAlert {
+		if end, quiet := who.quiet().Until(p.now, who.zone); quiet && n.Kind != operation.NoticeAlert && n.Kind != operation.NoticeContradiction {
 			n.Bundle, n.PlannedFor = bundleQuiet, end
 		}
 	}
@@ -154,7 +155,7 @@ func (p *noticePass) gatherStorms(rows []noticeRow) error {
 	}
 	for i := range rows {
 		n := &rows[i]
-		if n.Bundle == "" && count[stormKey{n.Addressee, n.Channel, n.Kind}] > stormSize {
+		if n.Bundle == "" && n.Kind != operation.NoticeContradiction && count[stormKey{n.Addressee, n.Channel, n.Kind}] > stormSize {
 			n.Bundle, n.PlannedFor = bundleStorm+" "+string(n.Kind), p.now.Add(stormTime)
 		}
 	}

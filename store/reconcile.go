@@ -14,8 +14,8 @@ type Reference struct{ ID, URL string }
 // ConfirmDone settles an operation as done: a person saw the effect at its destination.
 func (s *Store) ConfirmDone(ctx context.Context, a Actor, sh Shown, ref Reference) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		ref.ID = strings.TrimSpace(ref.ID)
 		if ref.ID == "" {
@@ -25,6 +25,9 @@ func (s *Store) ConfirmDone(ctx context.Context, a Actor, sh Shown, ref Referenc
 		if err != nil {
 			return err
 		}
+		if err := u.dealtWith(operation.QueueSettled); err != nil {
+			return err
+		}
 		if err := u.confirm("person", ref.ID, ref.URL, operation.After{}, "role", string(u.reviewer().Role), "evidence_hash", h); err != nil {
 			return err
 		}
@@ -32,12 +35,20 @@ func (s *Store) ConfirmDone(ctx context.Context, a Actor, sh Shown, ref Referenc
 	})
 }
 
+// reconciles lets a reviewer settle the operation whose case nobody else has in hand.
+func (u *unit) reconciles(who operation.Person) error {
+	if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
+		return r
+	}
+	return u.workOn()
+}
+
 // RecordDuplicate settles an operation as done more than once: confirmed, with a
 // remedy open for the owner.
 func (s *Store) RecordDuplicate(ctx context.Context, a Actor, sh Shown, refs []Reference) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		if len(refs) < 2 || refs[0].ID == refs[1].ID {
 			return operation.Refuse(operation.CodeReferenceMissing)
@@ -50,6 +61,9 @@ func (s *Store) RecordDuplicate(ctx context.Context, a Actor, sh Shown, refs []R
 			}
 		}
 		u.op.Duplicate, u.op.Remedy = "confirmed", "duplicate"
+		if err := u.dealtWith(operation.QueueSettled); err != nil {
+			return err
+		}
 		if err := u.confirm("person", refs[0].ID, refs[0].URL, operation.After{}, "role", string(u.reviewer().Role), "evidence_hash", h, "duplicate", refs[1].ID); err != nil {
 			return err
 		}
@@ -69,6 +83,9 @@ func (s *Store) AnswerChecklist(ctx context.Context, a Actor, sh Shown, answers 
 		}
 		if !u.reviewer().Matches(who) {
 			return operation.Refuse(operation.CodeNotEntitled, "role", string(u.reviewer().Role)).By(u.people(u.op).Reviewer)
+		}
+		if err := u.workOn(); err != nil {
+			return err
 		}
 		return u.answer(answers)
 	})
@@ -136,8 +153,8 @@ func (u *unit) roundAnswers() ([]operation.Answer, error) {
 // operation is closed as not executed.
 func (s *Store) ConfirmNotDone(ctx context.Context, a Actor, sh Shown, answers Answers, reexecute bool) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		if err := u.answer(answers); err != nil {
 			return err
@@ -170,6 +187,9 @@ func (s *Store) ConfirmNotDone(ctx context.Context, a Actor, sh Shown, answers A
 		if reexecute {
 			return u.requestReexecution(who, sh.Reason)
 		}
+		if err := u.dealtWith(operation.QueueSettled); err != nil {
+			return err
+		}
 		return u.closeNotExecuted(sh.Reason)
 	})
 }
@@ -188,8 +208,8 @@ func (u *unit) closeNotExecuted(reason string) error {
 // Hold keeps an operation in review until a date, with a reason.
 func (s *Store) Hold(ctx context.Context, a Actor, sh Shown, until time.Time) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
@@ -203,6 +223,9 @@ func (s *Store) Hold(ctx context.Context, a Actor, sh Shown, until time.Time) er
 			}
 		}
 		u.op.HoldUntil = timePtr(until)
+		if err := u.dealtWith(operation.QueueHeld); err != nil {
+			return err
+		}
 		return u.move(u.op, operation.EvHold, sh.Reason, "until", until.UTC().Format(time.RFC3339), "role", string(u.reviewer().Role))
 	})
 }
@@ -211,8 +234,8 @@ func (s *Store) Hold(ctx context.Context, a Actor, sh Shown, until time.Time) er
 // clearance that still holds.
 func (s *Store) GrantAttempts(ctx context.Context, a Actor, sh Shown, n int) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		f, err := u.gateFacts()
 		if err != nil {
@@ -232,6 +255,9 @@ func (s *Store) GrantAttempts(ctx context.Context, a Actor, sh Shown, n int) err
 		}
 		u.op.AttemptsMax = u.op.AttemptsUsed + n
 		u.op.HoldUntil = nil
+		if err := u.dealtWith(operation.QueueSettled); err != nil {
+			return err
+		}
 		return u.move(u.op, operation.EvGrantAttempts, sh.Reason, "role", string(u.reviewer().Role))
 	})
 }
@@ -249,6 +275,7 @@ func (s *Store) Dispute(ctx context.Context, a Actor, sh Shown, link string) err
 		if err != nil {
 			return err
 		}
+		u.stopped = stopped{why: string(operation.EvDispute)}
 		u.op.ConfirmedBy, u.op.EverUnproven, u.op.Remedy = "", u.op.EverUnproven || u.op.AttemptsEver > 0, ""
 		u.op.Disputed = true
 		u.op.CaseRound++
