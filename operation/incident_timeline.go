@@ -34,6 +34,10 @@ const timelineGap = 10 * time.Minute
 // timelineNotes are the entries that move no state and still belong into a report.
 var timelineNotes = []string{"duplicate_suspected", "late_report", "confirmed_not_done", "no_further_attempt", "remedy_done", "pause", "resume", "go_on_without", "callback", "content_differs"}
 
+// TimelineNotes lists the actions of entries that move no state and may stand in a
+// timeline, besides the first "dispatch" of each operation.
+func TimelineNotes() []string { return slices.Clone(timelineNotes) }
+
 // timelineStates are the states whose beginning belongs into a report.
 var timelineStates = []State{Unknown, Review, ReexecutionRequested, Confirmed, NotExecuted, Cancelled, Rejected}
 

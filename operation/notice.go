@@ -23,12 +23,13 @@ const (
 	NoticeLimitBack     NoticeKind = "limit_back"    // it is back within
 	NoticeReport        NoticeKind = "report"        // a weekly or monthly review is made
 	NoticeContradiction NoticeKind = "contradiction" // evidence of an effect contradicts what a person decided
+	NoticeTask          NoticeKind = "task"          // an improvement task is yours, is due or overdue
 	NoticeDigest        NoticeKind = "digest"        // once a day: what waits
 )
 
 // NoticeKinds lists every kind in the order in which people set them.
 var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeContradiction, NoticeExpired, NoticeOverdue,
-	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeDigest}
+	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeTask, NoticeDigest}
 
 // Valid reports whether k is one of NoticeKinds.
 func (k NoticeKind) Valid() bool {

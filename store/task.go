@@ -36,11 +36,11 @@ func (n *NewTask) check() error {
 	n.Title, n.Why = shown(strings.TrimSpace(n.Title), TaskTitleLimit*4), storable(strings.TrimSpace(n.Why))
 	switch {
 	case n.Title == "":
-		return &Invalid{Field: "title", Code: "title_missing"}
+		return &Invalid{Field: "title", Code: "text_missing"}
 	case utf8.RuneCountInString(n.Title) > TaskTitleLimit:
-		return &Invalid{Field: "title", Code: "too_long", Limit: TaskTitleLimit}
+		return &Invalid{Field: "title", Code: "text_long", Limit: TaskTitleLimit}
 	case utf8.RuneCountInString(n.Why) > TaskTextLimit:
-		return &Invalid{Field: "why", Code: "too_long", Limit: TaskTextLimit}
+		return &Invalid{Field: "why", Code: "text_long", Limit: TaskTextLimit}
 	case n.Owner == "" && n.OwnerRole == "" || n.OwnerRole != "" && !n.OwnerRole.Valid():
 		return &Invalid{Field: "owner", Code: "owner_missing"}
 	case n.Due.IsZero():
