@@ -159,6 +159,28 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER recovery_cases_facts BEFORE UPDATE OR DELETE ON recovery_cases FOR EACH ROW EXECUTE FUNCTION recovery_cases_guard();
 
+-- The two clocks of each case as they stand: from taking to giving back, and of that, or beside it, how long pages were in
+-- use. Corrections are added to both.
+CREATE VIEW case_times AS
+SELECT c.id AS case_id, c.operation_id, c.flow, c.destination, c.opened_at, c.closed_at,
+    GREATEST(0, COALESCE((SELECT sum(CAST(EXTRACT(EPOCH FROM COALESCE(h.released_at, clock_timestamp()) - h.taken_at) * 1000 AS bigint)) FROM case_holds h WHERE h.case_id = c.id), 0)
+        + COALESCE((SELECT sum(x.delta_ms) FROM case_corrections x WHERE x.case_id = c.id AND x.clock = 'in_hand'), 0))::bigint AS in_hand_ms,
+    GREATEST(0, COALESCE((SELECT sum(a.active_ms) FROM case_active a WHERE a.case_id = c.id), 0)
+        + COALESCE((SELECT sum(x.delta_ms) FROM case_corrections x WHERE x.case_id = c.id AND x.clock = 'active'), 0))::bigint AS active_ms
+FROM recovery_cases c;
+
+-- What became of each case of a list that was worked on at once; '' = done.
+CREATE TABLE case_bulk (
+    user_id text COLLATE "C" NOT NULL REFERENCES users,
+    form_id text NOT NULL CONSTRAINT case_bulk_form CHECK (form_id <> ''),
+    case_id text COLLATE "C" NOT NULL REFERENCES recovery_cases,
+    place   int NOT NULL,
+    verb    text NOT NULL CONSTRAINT case_bulk_verb CHECK (verb IN ('take', 'lookup')),
+    code    text NOT NULL,
+    at      timestamptz NOT NULL,
+    PRIMARY KEY (user_id, form_id, case_id)
+);
+
 -- Operations that are unresolved already get their case, open since they came into doubt.
 INSERT INTO recovery_cases (id, operation_id, flow, destination, round, opened_at, opened_as, changed_at)
 SELECT new_case_id(), x.id, x.flow, x.destination, x.case_round, x.since, x.state, x.since

@@ -69,6 +69,12 @@ const (
 	CodeAlone                Code = "alone"                  // not with others: it needs its own page
 	CodeGroupFilled          Code = "group_filled"           // the person's groups have their approvals already
 	CodeItemKey              Code = "item_key"               // an item's key is missing, unfit or used twice
+	CodeCaseTaken            Code = "case_taken"             // somebody else has the case in hand
+	CodeCaseNotTaken         Code = "case_not_taken"         // this person does not have the case in hand
+	CodeCaseClosed           Code = "case_closed"            // the case is closed: its operation is settled
+	CodeClock                Code = "clock"                  // not a time that a case can have taken
+	CodeNoLookup             Code = "no_lookup"              // the destination cannot be asked for this operation
+	CodeNotTried             Code = "not_tried"              // of a list: its turn did not come
 )
 
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
@@ -79,7 +85,8 @@ var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, Code
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
 	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeForClients, CodeLocked, CodeStopped,
-	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeGroupFilled, CodeItemKey}
+	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeGroupFilled, CodeItemKey,
+	CodeCaseTaken, CodeCaseNotTaken, CodeCaseClosed, CodeClock, CodeNoLookup, CodeNotTried}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.
 type Refusal struct {

@@ -38,6 +38,7 @@ type OperationPage struct {
 	References     []ReferenceRow
 	Answers        []operation.Answer // of the current round, with names in People
 	Request        *ReexecutionRow
+	LastCase       *CaseRow           // the open recovery case, else the newest; nil = there never was one
 	Siblings       []OperationSummary // the run's other operations, in order
 	Pauses         []PauseRow         // open ones that concern it
 	Waived         map[string]string  // stage → reason
@@ -313,7 +314,7 @@ func (p *OperationPage) fill(u *unit) error {
 		return err
 	}
 	_, p.Gate = operation.Permit(p.Facts, u.now)
-	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readCase, p.readRun, p.readHistory, p.readPeople} {
+	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readCase, p.readOpenCase, p.readRun, p.readHistory, p.readPeople} {
 		if err := read(u); err != nil {
 			return err
 		}

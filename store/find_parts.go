@@ -192,6 +192,9 @@ func (p *OperationPage) readPeople(u *unit) error {
 	if p.Request != nil {
 		ids[string(p.Request.By)] = true
 	}
+	if p.LastCase != nil {
+		ids[string(p.LastCase.TakenBy)] = true
+	}
 	return u.names(ids, p.People)
 }
 

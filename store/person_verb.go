@@ -35,8 +35,8 @@ func (s *Store) personVerb(ctx context.Context, a Actor, sh Shown, fn func(*unit
 		if err := u.formNew(sh); err != nil {
 			return err
 		}
-		if sh.Revision != u.op.Revision {
-			return operation.Refuse(operation.CodeStaleRevision)
+		if err := u.fresh(sh.Revision); err != nil {
+			return err
 		}
 		who, err := u.person(a, u.op.Flow)
 		if err != nil {

@@ -14,8 +14,8 @@ const ReexecutionExpires = 24 * time.Hour
 // RequestReexecution asks for one more attempt after it was shown that nothing happened.
 func (s *Store) RequestReexecution(ctx context.Context, a Actor, sh Shown) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if r := operation.MayReconcile(u.op.State, u.reviewer(), who); r != nil {
-			return r
+		if err := u.reconciles(who); err != nil {
+			return err
 		}
 		all, err := u.roundAnswers()
 		if err != nil {
@@ -54,6 +54,9 @@ func (u *unit) requestReexecution(who operation.Person, reason string) error {
 		return err
 	}
 	o.RequestID, o.HoldUntil = id, nil
+	if err := u.dealtWith(operation.QueueRequested); err != nil {
+		return err
+	}
 	return u.move(o, operation.EvRequestReexecution, reason, "request", string(id), "role", string(u.reviewer().Role))
 }
 
@@ -78,6 +81,17 @@ func (u *unit) caseParties(op operation.ID, everyRound bool) ([]operation.UserID
 // DecideReexecution is the second person's decision, with the whole checklist before
 // their eyes. Approval permits exactly one attempt, with its own expiry.
 func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approve bool) error {
+	return s.decideReexecution(ctx, a, sh, func(u *unit, as operation.Capacity, given []operation.Given) error {
+		if !approve {
+			return u.refuseReexecution(sh, as)
+		}
+		return u.approveReexecution(sh, u.flow.Reexecution.Approvers, as, given)
+	})
+}
+
+// decideReexecution runs a second person's decision: by whoever is no party to the case
+// and has lately proved who they are. Who has the case in hand does not matter to it.
+func (s *Store) decideReexecution(ctx context.Context, a Actor, sh Shown, fn func(*unit, operation.Capacity, []operation.Given) error) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
 		parties, err := u.caseParties(u.op.ID, false)
 		if err != nil {
@@ -104,10 +118,7 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
 		}
-		if !approve {
-			return u.refuseReexecution(sh, as)
-		}
-		return u.approveReexecution(sh, sel, as, given)
+		return fn(u, as, given)
 	})
 }
 
@@ -125,6 +136,9 @@ func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
 		}
+		if err := u.workOn(); err != nil {
+			return err
+		}
 		if err := u.endRequest("void"); err != nil {
 			return err
 		}
@@ -133,7 +147,20 @@ func (s *Store) WithdrawRequest(ctx context.Context, a Actor, sh Shown) error {
 	})
 }
 
-func (u *unit) refuseReexecution(sh Shown, as operation.Capacity) error {
+// AskEvidence sends a request for a re-execution back to whoever asked, because what they
+// brought is not enough to decide on: the second person says what is missing. The case
+// stays in the hands of whoever has it; nothing is sent.
+func (s *Store) AskEvidence(ctx context.Context, a Actor, sh Shown) error {
+	return s.decideReexecution(ctx, a, sh, func(u *unit, as operation.Capacity, _ []operation.Given) error {
+		var by operation.UserID
+		if err := u.get(&by, `SELECT requested_by FROM reexecution_requests WHERE id = $1`, string(u.op.RequestID)); err != nil {
+			return err
+		}
+		return u.refuseReexecution(sh, as, "cause", "more_evidence", "asked_of", string(by))
+	})
+}
+
+func (u *unit) refuseReexecution(sh Shown, as operation.Capacity, links ...string) error {
 	if err := u.insertReexecutionDecision(newID("apr"), "refuse", sh, as); err != nil {
 		return err
 	}
@@ -141,7 +168,7 @@ func (u *unit) refuseReexecution(sh Shown, as operation.Capacity) error {
 		return err
 	}
 	u.voidClearance()
-	return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, append(u.onBehalf(as), "role", string(u.flow.Reexecution.Approvers.Role))...)
+	return u.move(u.op, operation.EvRefuseReexecution, sh.Reason, append(append(u.onBehalf(as), "role", string(u.flow.Reexecution.Approvers.Role)), links...)...)
 }
 
 func (u *unit) insertReexecutionDecision(id, decision string, sh Shown, as operation.Capacity) error {
