@@ -12,6 +12,7 @@ CREATE TABLE checkpoint_leaves (
     CONSTRAINT checkpoint_leaves_whole CHECK (length(hashes) = 32 * count)
 );
 ALTER TABLE checkpoint_leaves ALTER COLUMN hashes SET STORAGE EXTERNAL; -- hashes do not compress
+CREATE INDEX checkpoint_leaves_upper ON checkpoint_leaves (upper(ids));
 
 CREATE TABLE checkpoints (
     number   bigint PRIMARY KEY CONSTRAINT checkpoints_number CHECK (number >= 1),
@@ -73,7 +74,7 @@ CREATE TABLE restores (
     why        text NOT NULL CONSTRAINT restores_why CHECK (why <> ''),
     since      timestamptz NOT NULL,            -- what happened from then on may be missing
     until      timestamptz NOT NULL,            -- the newest thing known outside the database
-    missing    bigint CONSTRAINT restores_missing CHECK (missing >= 0), -- entries known to be missing at least; NULL = not known
+    missing    bigint CONSTRAINT restores_missing CHECK (missing >= 0), -- so many entries may be missing; NULL = not known
     line       bigint NOT NULL CONSTRAINT restores_line CHECK (line >= 2), -- of the checkpoints that follow
     found_at   timestamptz NOT NULL,
     ended_at   timestamptz,
@@ -89,7 +90,7 @@ CREATE TABLE restore_items (
     operation_id text COLLATE "C" NOT NULL REFERENCES operations,
     state        text NOT NULL,                 -- at the restored point
     marked_at    timestamptz,                   -- its history says so, and a lookup is planned
-    settled      text CONSTRAINT restore_items_settled CHECK (settled IN ('closed', 'compared')),
+    settled      text CONSTRAINT restore_items_settled CHECK (settled IN ('confirmed', 'not_executed', 'compared')),
     settled_at   timestamptz,
     settled_by   text COLLATE "C",
     reason       text NOT NULL DEFAULT '',

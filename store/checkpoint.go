@@ -1,0 +1,399 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"holdpoint/operation/checkpoint"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// Bounds of one checkpoint. What is more is taken up by the next one, at once.
+const (
+	checkpointEntries = 100_000
+	checkpointLate    = 10_000 // they stand in the note
+	leavesPerRow      = 4096
+)
+
+// ErrRestoring: the database is a restored copy and nobody has ended the reconciling.
+// Nothing is signed meanwhile: it would be a second history under one key.
+var ErrRestoring = errors.New("the database was restored and is not reconciled yet")
+
+// MadeCheckpoint is what one call of MakeCheckpoint did.
+type MadeCheckpoint struct {
+	Number int64 // 0 = there was nothing new, or another process is at it
+	Note   []byte
+	Size   uint64
+	At     time.Time
+	More   bool // there is more to take up: call again
+}
+
+// MakeCheckpoint takes up what is new in the history and signs a checkpoint of all of it.
+// It reads the new entries only, whatever the history's size. While another process does
+// the same, it does nothing.
+func (s *Store) MakeCheckpoint(ctx context.Context, signer *checkpoint.Signer) (MadeCheckpoint, error) {
+	here, err := s.FindWitness(ctx) // outside the transaction: the role may be denied a part of it
+	if err != nil {
+		return MadeCheckpoint{}, err
+	}
+	var out MadeCheckpoint
+	err = s.write(ctx, func(t *tx) error {
+		p := &checkpointPass{tx: t, signer: signer, here: here}
+		err := p.make()
+		out = p.made
+		return err
+	})
+	if err != nil {
+		return MadeCheckpoint{}, err
+	}
+	return out, nil
+}
+
+// checkpointRow is one checkpoint as it is stored.
+type checkpointRow struct {
+	Number   int64     `db:"number"`
+	Line     int64     `db:"line"`
+	Size     int64     `db:"size"`
+	Root     []byte    `db:"root"`
+	Frontier []byte    `db:"frontier"`
+	UpTo     int64     `db:"up_to"`
+	At       time.Time `db:"at"`
+	Signer   string    `db:"signer"`
+	Note     string    `db:"note"`
+}
+
+type leafRow struct {
+	ID   int64  `db:"id"`
+	Hash []byte `db:"hash"`
+}
+
+// checkpointPass makes one checkpoint.
+type checkpointPass struct {
+	*tx
+	signer *checkpoint.Signer
+	here   Witness
+	now    time.Time
+	at     checkpointReading
+	last   checkpointRow
+	made   MadeCheckpoint
+}
+
+type checkpointReading struct {
+	Settled   int64      `db:"settled"`
+	Horizon   int64      `db:"horizon"`
+	HorizonX  string     `db:"horizon_x"`
+	HorizonAt *time.Time `db:"horizon_at"`
+	Now       time.Time  `db:"now"`
+}
+
+func (p *checkpointPass) make() error {
+	err := p.get(&p.at, `SELECT settled, horizon, horizon_x, horizon_at, clock_timestamp() AS now FROM checkpoint_reading FOR UPDATE SKIP LOCKED`)
+	if isGone(err) {
+		return errDone
+	}
+	if err != nil {
+		return err
+	}
+	p.now = p.at.Now.UTC().Truncate(time.Microsecond)
+	was := p.at
+	line, err := p.line()
+	if err != nil {
+		return err
+	}
+	err = p.get(&p.last, `SELECT number, line, size, root, frontier, up_to, at, signer, note FROM checkpoints ORDER BY number DESC LIMIT 1`)
+	if err != nil && !isGone(err) {
+		return err
+	}
+	late, fresh, err := p.read()
+	if err != nil {
+		return err
+	}
+	if len(late)+len(fresh) > 0 {
+		if err := p.sign(line, late, fresh); err != nil {
+			return err
+		}
+	}
+	if p.at == was && p.made.Number == 0 {
+		return errDone
+	}
+	return p.one(`UPDATE checkpoint_reading SET settled = $1, horizon = $2, horizon_x = $3, horizon_at = $4`, p.at.Settled, p.at.Horizon, p.at.HorizonX, p.at.HorizonAt)
+}
+
+// line is the line of the history that this database holds.
+func (p *checkpointPass) line() (int64, error) {
+	var row struct {
+		Open bool  `db:"open"`
+		Line int64 `db:"line"`
+	}
+	err := p.get(&row, `SELECT COALESCE(bool_or(ended_at IS NULL), false) AS open, COALESCE(max(line), 1) AS line FROM restores`)
+	if err == nil && row.Open {
+		err = ErrRestoring
+	}
+	return row.Line, err
+}
+
+const lateSQL = `WITH c AS MATERIALIZED (SELECT COALESCE(range_agg(ids), '{}') AS ids FROM checkpoint_leaves WHERE upper(ids) > $1)
+SELECT h.id, h.hash FROM history h, c WHERE h.id > $1 AND h.id <= $2 AND NOT c.ids @> h.id ORDER BY h.id LIMIT $3`
+
+// read gives the entries that are to be taken up: late ones, whose transactions were open
+// when a later number was taken up, and new ones. Numbers up to Settled cannot appear any
+// more: every transaction that ran when they were read has ended.
+func (p *checkpointPass) read() (late, fresh []leafRow, err error) {
+	settle, err := p.passed()
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.last.UpTo > p.at.Settled {
+		if err := p.list(&late, lateSQL, p.at.Settled, p.last.UpTo, checkpointLate); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(late) == checkpointLate {
+		p.made.More = true
+		return late, nil, nil
+	}
+	if settle {
+		p.at.Settled = p.at.Horizon
+	}
+	if err := p.list(&fresh, `SELECT id, hash FROM history WHERE id > $1 ORDER BY id LIMIT $2`, p.last.UpTo, checkpointEntries); err != nil {
+		return nil, nil, err
+	}
+	p.made.More = len(fresh) == checkpointEntries
+	upTo := p.last.UpTo
+	if n := len(fresh); n > 0 {
+		upTo = fresh[n-1].ID
+	}
+	if p.at.Horizon > p.at.Settled || upTo <= p.at.Settled {
+		return late, fresh, nil
+	}
+	// After the reading: whoever held a lower number then has begun before this.
+	if err := p.get(&p.at.HorizonX, `SELECT CAST(pg_snapshot_xmax(pg_current_snapshot()) AS text)`); err != nil {
+		return nil, nil, err
+	}
+	p.at.Horizon, p.at.HorizonAt = upTo, &p.now
+	return late, fresh, nil
+}
+
+// passed reports that everything up to the horizon is settled: it is old enough for a
+// number that was taken a moment before its transaction was numbered, and the
+// transactions of then have ended.
+func (p *checkpointPass) passed() (bool, error) {
+	a := p.at
+	if a.Horizon <= a.Settled || a.HorizonAt == nil || p.now.Sub(*a.HorizonAt) < settleFor {
+		return false, nil
+	}
+	var passed bool
+	err := p.get(&passed, `SELECT pg_snapshot_xmin(pg_current_snapshot()) >= CAST(CAST($1 AS text) AS xid8)`, a.HorizonX)
+	return passed, err
+}
+
+// sign appends the entries to the log and writes the checkpoint.
+func (p *checkpointPass) sign(line int64, late, fresh []leafRow) error {
+	tree := checkpoint.NewTree()
+	if p.last.Number > 0 {
+		var err error
+		if tree, err = checkpoint.RestoreTree(uint64(p.last.Size), p.last.Frontier); err != nil {
+			return err
+		}
+		if root, err := tree.Root(); err != nil || root != hash32(p.last.Root) {
+			return fmt.Errorf("checkpoint %d does not hold the tree that it signs: run holdpoint verify", p.last.Number)
+		}
+	}
+	c := checkpoint.Checkpoint{Installation: p.here.Installation, Line: line, Number: p.last.Number + 1, At: p.now, UpTo: p.last.UpTo, System: p.here.System, Timeline: p.here.Timeline}
+	if line > 1 && line != p.last.Line {
+		c.Continues = &checkpoint.Point{Line: p.last.Line, Number: p.last.Number, Size: uint64(p.last.Size)}
+	}
+	var ids []int64
+	for _, l := range late {
+		ids = append(ids, l.ID)
+	}
+	c.Late = checkpoint.SpansOf(ids)
+	if n := len(fresh); n > 0 {
+		c.UpTo = fresh[n-1].ID
+	}
+	if err := p.append(tree, c.Number, append(late, fresh...)); err != nil {
+		return err
+	}
+	root, err := tree.Root()
+	if err != nil {
+		return err
+	}
+	c.Root, c.Size = root, tree.Size()
+	note, err := c.Sign(p.signer)
+	if err != nil {
+		return err
+	}
+	p.made.Number, p.made.Note, p.made.Size, p.made.At = c.Number, note, c.Size, c.At
+	return p.one(`INSERT INTO checkpoints (number, line, size, root, frontier, up_to, at, signer, note) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+		c.Number, c.Line, int64(c.Size), c.Root[:], tree.Frontier(), c.UpTo, c.At, p.signer.Fingerprint(), string(note))
+}
+
+func (p *checkpointPass) append(tree *checkpoint.Tree, number int64, rows []leafRow) error {
+	for len(rows) > 0 {
+		n := min(len(rows), leavesPerRow)
+		part := rows[:n]
+		rows = rows[n:]
+		first := tree.Size()
+		ids, hashes := make([]int64, n), make([]byte, 0, 32*n)
+		for i, r := range part {
+			if len(r.Hash) != 32 {
+				return fmt.Errorf("history entry %d has a hash of %d bytes", r.ID, len(r.Hash))
+			}
+			if err := tree.Append([32]byte(r.Hash)); err != nil {
+				return err
+			}
+			ids[i], hashes = r.ID, append(hashes, r.Hash...)
+		}
+		if err := p.one(`INSERT INTO checkpoint_leaves (first, count, number, ids, hashes) VALUES ($1, $2, $3, CAST(CAST($4 AS text) AS int8multirange), $5)`,
+			int64(first), n, number, multirange(checkpoint.SpansOf(ids)), hashes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// multirange writes spans as PostgreSQL does.
+func multirange(s checkpoint.Spans) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, a := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, "[%d,%d]", a.First, a.Last)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// CheckpointState says how the newest checkpoint stands to the history.
+type CheckpointState struct {
+	Newest    *CheckpointSummary // nil = there is none yet
+	Waiting   bool               // entries came after it
+	Missing   int64              // entries of the log that were not in the history at the last count
+	CountedAt *time.Time         // of that count; nil = never yet
+}
+
+// CheckpointSummary is one checkpoint for people.
+type CheckpointSummary struct {
+	Number int64     `db:"number"`
+	Line   int64     `db:"line"`
+	Size   int64     `db:"size"`
+	Root   []byte    `db:"root"`
+	At     time.Time `db:"at"`
+	Signer string    `db:"signer"` // name and fingerprint of the key
+}
+
+// FindCheckpointState reads it, by keys.
+func (s *Store) FindCheckpointState(ctx context.Context) (CheckpointState, error) {
+	var out CheckpointState
+	list, err := s.ListCheckpoints(ctx, 1)
+	if err != nil {
+		return out, err
+	}
+	var row struct {
+		Waiting bool       `db:"waiting"`
+		Missing int64      `db:"missing"`
+		Counted *time.Time `db:"counted_at"`
+	}
+	err = s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT r.missing, r.counted_at,
+			COALESCE((SELECT max(id) FROM history), 0) > COALESCE((SELECT up_to FROM checkpoints ORDER BY number DESC LIMIT 1), 0) AS waiting FROM checkpoint_reading r`)
+	})
+	if len(list) > 0 {
+		out.Newest = &list[0]
+	}
+	out.Waiting, out.Missing, out.CountedAt = row.Waiting, row.Missing, row.Counted
+	return out, err
+}
+
+// ListCheckpoints gives the newest checkpoints, the newest first.
+func (s *Store) ListCheckpoints(ctx context.Context, limit int) ([]CheckpointSummary, error) {
+	var out []CheckpointSummary
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		out = nil
+		return q.SelectContext(ctx, &out, `SELECT number, line, size, root, at, signer FROM checkpoints ORDER BY number DESC LIMIT $1`, limit)
+	})
+	return out, err
+}
+
+// CheckpointNotes gives the signed notes after a number, in order, for a file that lacks
+// them.
+func (s *Store) CheckpointNotes(ctx context.Context, after int64, limit int) ([][]byte, error) {
+	var notes []string
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		notes = nil
+		return q.SelectContext(ctx, &notes, `SELECT note FROM checkpoints WHERE number > $1 ORDER BY number LIMIT $2`, after, limit)
+	})
+	out := make([][]byte, len(notes))
+	for i, n := range notes {
+		out[i] = []byte(n)
+	}
+	return out, err
+}
+
+// Checkpointed is how a checkpoint that was published stands to the database.
+type Checkpointed struct {
+	Held bool // the database holds it
+	// Left: a restored backup went on without it, and somebody has reconciled that.
+	Left bool
+	// NewestAt and NewestSize are of the newest checkpoint that the database holds.
+	NewestAt   time.Time
+	NewestSize int64
+}
+
+// FindCheckpoint looks for a published checkpoint in the database.
+func (s *Store) FindCheckpoint(ctx context.Context, c checkpoint.Checkpoint) (Checkpointed, error) {
+	var row struct {
+		Held bool       `db:"held"`
+		Left bool       `db:"left_behind"`
+		At   *time.Time `db:"at"`
+		Size int64      `db:"size"`
+	}
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &row, `SELECT EXISTS (SELECT 1 FROM checkpoints WHERE number = $1 AND line = $2 AND root = $3) AS held,
+			EXISTS (SELECT 1 FROM restores WHERE line > $2) AS left_behind, (SELECT at FROM checkpoints ORDER BY number DESC LIMIT 1) AS at,
+			COALESCE((SELECT size FROM checkpoints ORDER BY number DESC LIMIT 1), 0) AS size`, c.Number, c.Line, c.Root[:])
+	})
+	return Checkpointed{Held: row.Held, Left: row.Left, NewestAt: timeOf(row.At), NewestSize: row.Size}, err
+}
+
+// countLogEvery is how often all entries are counted against the log.
+const countLogEvery = 24 * time.Hour
+
+const countLogSQL = `WITH c AS MATERIALIZED (SELECT COALESCE(range_agg(ids), '{}') AS ids, COALESCE(sum(count), 0) AS size FROM checkpoint_leaves),
+	h AS (SELECT count(*) AS entries, count(*) FILTER (WHERE c.ids @> h.id) AS covered FROM history h, c WHERE h.id <= $1)
+SELECT h.entries - h.covered AS uncovered, c.size - h.covered AS missing FROM h, c`
+
+// CountLog compares, once a day, all entries with the log. One that slipped below what
+// counts as settled is taken up by the next checkpoint; entries that are gone are
+// counted. It returns how many are gone; holdpoint verify names them.
+func (s *Store) CountLog(ctx context.Context) (missing int64, err error) {
+	var r struct {
+		UpTo    int64 `db:"up_to"`
+		Missing int64 `db:"missing"`
+		Due     bool  `db:"due"`
+	}
+	var row struct {
+		Uncovered int64 `db:"uncovered"`
+		Missing   int64 `db:"missing"`
+	}
+	err = s.read(ctx, func(q *sqlx.DB) error {
+		if err := q.GetContext(ctx, &r, `SELECT r.missing, COALESCE((SELECT up_to FROM checkpoints ORDER BY number DESC LIMIT 1), 0) AS up_to,
+			r.counted_at IS NULL OR r.counted_at < clock_timestamp() - make_interval(secs => $1) AS due FROM checkpoint_reading r`, countLogEvery.Seconds()); err != nil || !r.Due {
+			return err
+		}
+		return q.GetContext(ctx, &row, countLogSQL, r.UpTo)
+	})
+	if err != nil || !r.Due {
+		return r.Missing, err
+	}
+	return row.Missing, s.write(ctx, func(t *tx) error {
+		return t.one(`UPDATE checkpoint_reading SET counted_at = clock_timestamp(), missing = GREATEST($1, 0),
+			settled = CASE WHEN $2 > 0 THEN 0 ELSE settled END, horizon = CASE WHEN $2 > 0 THEN 0 ELSE horizon END`, row.Missing, row.Uncovered)
+	})
+}
