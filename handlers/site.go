@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"holdpoint/connector/assist"
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
@@ -21,6 +22,8 @@ type Deps struct {
 	Provider *Provider
 	// Told says by what people can be told.
 	Told store.NoticeChannels
+	// Assist asks a language model for suggestions; nil = off.
+	Assist *assist.Client
 }
 
 // site holds what all pages share.

@@ -24,7 +24,7 @@ var rooms = map[string][]string{
 	"store/pglocal":        {"store/pglocal"},
 	"jobs":                 {"jobs", "connector", "store", "operation", "views/text"},
 	"web":                  {"web", "views", "static", "store", "operation"},
-	"handlers":             {"handlers", "web", "views", "static", "store", "operation", "connector/outbound"},
+	"handlers":             {"handlers", "web", "views", "static", "store", "operation", "connector/outbound", "connector/assist"},
 	"handlers/api/client":  {"handlers/api/client"},
 	"views":                {"views", "static", "operation"},
 	"views/text":           {"views/text"},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"holdpoint/connector/assist"
 	"holdpoint/handlers"
 	"holdpoint/store"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // pages adds the browser's side.
-func pages(e *echo.Echo, r server, p *handlers.Provider, told store.NoticeChannels) {
-	handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log, Provider: p, Told: told})
+func pages(e *echo.Echo, r server, p *handlers.Provider, told store.NoticeChannels, model *assist.Client) {
+	handlers.Register(e, handlers.Deps{Store: r.store, Log: r.log, Provider: p, Told: told, Assist: model})
 }
 
 // waiting counts what waits for a person, for the number at the inbox.

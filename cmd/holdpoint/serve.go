@@ -36,6 +36,7 @@ type serveCmd struct {
 	NoJobs         bool           `help:"Serve only; holdpoint work performs effects." group:"Server"`
 	Demo           bool           `hidden:"" help:"Load demo flows and accounts. Loopback only."`
 	SignIn
+	Assist
 	Jobs
 }
 
@@ -50,7 +51,8 @@ func (c *serveCmd) Validate() error {
 	if _, err := c.SignIn.provider(); err != nil {
 		return err
 	}
-	return nil
+	_, err := c.Assist.client()
+	return err
 }
 
 func isLoopback(addr string) bool {
@@ -222,6 +224,10 @@ func (c *serveCmd) routes(stopping context.Context, public string, r server, reg
 	if err != nil {
 		return nil, err
 	}
-	pages(e, r, p, c.channels())
+	model, err := c.Assist.client()
+	if err != nil {
+		return nil, err
+	}
+	pages(e, r, p, c.channels(), model)
 	return e, nil
 }
