@@ -102,7 +102,7 @@ func (n *notifier) textPart(p *text.Printer, o store.NoticeOrder, settings strin
 		} else {
 			line(says(p, i))
 			line("")
-			if i.Title != "" && i.Kind != operation.NoticeDigest {
+			if titled(i) {
 				line(titleOf(p, i))
 			}
 		}
@@ -123,6 +123,11 @@ func (n *notifier) textPart(p *text.Printer, o store.NoticeOrder, settings strin
 	return b.String()
 }
 
+// titled reports whether an item has a title of its own beside what it says.
+func titled(i store.NoticeItem) bool {
+	return (i.Title != "" || i.Limit != nil || i.Report != nil) && i.Kind != operation.NoticeDigest
+}
+
 // htmlPart is the same for readers that prefer it: no picture, nothing that is fetched.
 func (n *notifier) htmlPart(p *text.Printer, o store.NoticeOrder, settings string) string {
 	var b strings.Builder
@@ -135,7 +140,7 @@ func (n *notifier) htmlPart(p *text.Printer, o store.NoticeOrder, settings strin
 			put(`<h2 style="font-size:1em;margin:1.2em 0 .2em" dir="auto">`, esc(heading(p, i)), `</h2>`)
 		} else {
 			put(`<p>`, esc(says(p, i)), `</p>`)
-			if i.Title != "" && i.Kind != operation.NoticeDigest {
+			if titled(i) {
 				put(`<h1 style="font-size:1.2em" dir="auto">`, esc(titleOf(p, i)), `</h1>`)
 			}
 		}

@@ -56,6 +56,12 @@ func plain(s string) string {
 
 // titleOf names what an item is about: its title, or its stage, or its flow.
 func titleOf(p *text.Printer, i store.NoticeItem) string {
+	switch {
+	case i.Limit != nil:
+		return limitHeading(p, i.Limit)
+	case i.Report != nil:
+		return reportHeading(p, i)
+	}
 	for _, s := range []string{i.Title, in(i.StageTitle, p.Lang), in(i.FlowTitle, p.Lang)} {
 		if s = plain(s); s != "" {
 			return s
@@ -104,6 +110,12 @@ func facts(p *text.Printer, i store.NoticeItem) []string {
 	case flow != "":
 		out = append(out, p.T("notice.flow", "Flow", flow))
 	}
+	switch {
+	case i.Limit != nil:
+		out = append(out, limitFacts(p, i.Limit)...)
+	case i.Report != nil:
+		out = append(out, reportFacts(p, i.Report)...)
+	}
 	if !i.Due.IsZero() {
 		out = append(out, p.T("notice.due", "At", p.Exact(i.Due), "In", p.Until(i.Due)))
 	}
@@ -120,6 +132,10 @@ func (n *notifier) link(i store.NoticeItem) string {
 		return base + "/runs/" + i.Subject
 	case i.Kind == operation.NoticeAlert:
 		return base + "/installation"
+	case i.Limit != nil:
+		return base + "/figures/limits/breaches/" + i.Subject
+	case i.Report != nil:
+		return base + "/reports/" + i.Subject
 	}
 	return base + "/inbox"
 }

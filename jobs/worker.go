@@ -48,6 +48,8 @@ type Config struct {
 	PollOnly bool
 	// Notify tells people; nil = this process does not.
 	Notify *Notify
+	// Zone is the installation's, in which weeks and months begin; nil = UTC.
+	Zone *time.Location
 }
 
 // The defaults of Config.
@@ -83,6 +85,9 @@ func (c Config) withDefaults() Config {
 	orDur(&c.Poll, DefaultPoll)
 	if c.Log == nil {
 		c.Log = slog.Default()
+	}
+	if c.Zone == nil {
+		c.Zone = time.UTC
 	}
 	if c.Env == nil {
 		c.Env = os.LookupEnv
@@ -193,6 +198,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	w.sweeper.Go(w.sweepAll)
+	w.sweeper.Go(w.watch)
 	if w.notify != nil {
 		w.sweeper.Go(w.notify.run)
 	}

@@ -141,7 +141,11 @@ func (c *noticeClaim) order(lead noticeSent, rows []noticeSent, domain string) (
 	}
 	for _, n := range rows {
 		o.ids = append(o.ids, string(n.ID))
-		o.Items = append(o.Items, c.item(n))
+		item := c.item(n)
+		if err := c.figures(n, &item); err != nil {
+			return o, err
+		}
+		o.Items = append(o.Items, item)
 	}
 	return o, nil
 }

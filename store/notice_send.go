@@ -52,6 +52,8 @@ type NoticeItem struct {
 	Due        time.Time       // zero = none
 	State      operation.State // of the operation, now
 	Reason     string          // of an alert: the stored reason of the pause
+	Limit      *LimitNotice    // of a limit
+	Report     *ReportNotice   // of a review
 }
 
 // noticeSent is a row as it is claimed.
