@@ -48,6 +48,10 @@ type Config struct {
 	PollOnly bool
 	// Notify tells people; nil = this process does not.
 	Notify *Notify
+	// Rehearse runs acceptances; nil = this process runs none.
+	Rehearse Rehearse
+	// Checkpoints ties the history to what lies outside the database; nil = chains only.
+	Checkpoints *Checkpoints
 	// Zone is the installation's, in which weeks and months begin; nil = UTC.
 	Zone *time.Location
 }
@@ -120,7 +124,8 @@ type Worker struct {
 	hard     context.Context // done: give up what is still running
 	giveUp   context.CancelFunc
 	sweeper  sync.WaitGroup
-	notify   *notifier // nil = it tells nobody
+	notify   *notifier     // nil = it tells nobody
+	points   *checkpointer // nil = it makes no checkpoints
 }
 
 // New prepares a worker; Start starts it.
@@ -136,6 +141,9 @@ func New(c Config) (*Worker, error) {
 	w.hard, w.giveUp = context.WithCancel(context.Background())
 	if c.Notify != nil {
 		w.notify = &notifier{w: w, cfg: *c.Notify}
+	}
+	if c.Checkpoints != nil {
+		w.points = newCheckpointer(w, *c.Checkpoints)
 	}
 	return w, w.engine()
 }
@@ -198,9 +206,15 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	w.sweeper.Go(w.sweepAll)
+	if w.cfg.Rehearse != nil {
+		w.sweeper.Go(w.acceptances)
+	}
 	w.sweeper.Go(w.watch)
 	if w.notify != nil {
 		w.sweeper.Go(w.notify.run)
+	}
+	if w.points != nil {
+		w.sweeper.Go(w.points.run)
 	}
 	w.log.Info("jobs started", "effects", w.cfg.Effects, "lookups", w.cfg.Lookups)
 	return nil
@@ -218,6 +232,9 @@ func (w *Worker) Stop(ctx context.Context) error {
 	defer cancel()
 	err := w.river.Stop(ctx)
 	w.sweeper.Wait()
+	if w.points != nil {
+		w.points.last(ctx)
+	}
 	if w.listen != nil {
 		w.listen.Close()
 	}

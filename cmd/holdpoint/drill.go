@@ -16,6 +16,7 @@ import (
 type drillCmd struct {
 	Sandbox string `help:"The sandbox program. Default: sandbox beside this program, or built from the checkout."`
 	JSON    bool   `help:"Write only JSON to standard output."`
+	Plan    string `hidden:"" help:"Run an acceptance as this file says, and write it as JSON Lines."`
 	Verbose bool   `help:"Show what the processes write, on standard error."`
 }
 
@@ -33,6 +34,10 @@ func (c drillCmd) Run() error {
 	}}
 	if c.Verbose {
 		o.Log = os.Stderr
+	}
+	if c.Plan != "" {
+		o.Progress = nil
+		return drill.WriteAcceptance(ctx, o, programName(), c.Plan, os.Stdout)
 	}
 	report, err := drill.Run(ctx, o)
 	if errors.Is(err, context.Canceled) {

@@ -68,7 +68,7 @@ func (j Jobs) start(ctx context.Context, public string, st *store.Store, r prome
 		return nil, err
 	}
 	w, err := jobs.New(jobs.Config{Store: st, Log: log, Name: j.Worker, Metrics: r, Effects: j.Effects, Lookups: j.Lookups,
-		Sweep: j.Sweep, Poll: j.Poll, StopTimeout: j.StopTimeout, Notify: notify})
+		Sweep: j.Sweep, Poll: j.Poll, StopTimeout: j.StopTimeout, Notify: notify, Rehearse: rehearse})
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,10 @@ var TestEnvironments = []string{"test", "sandbox", "demo"}
 // concern no customer.
 func (p *Profile) IsTest() bool { return slices.Contains(TestEnvironments, p.Environment) }
 
+// IsSandbox reports that the destination is played by the sandbox: its place is one of the
+// sandbox's, so that its ledger can count the effects.
+func (p *Profile) IsSandbox() bool { return strings.Contains(p.BaseURL, `env("SANDBOX_URL")`) }
+
 // Change is a field of a definition that has another value in a rehearsal.
 type Change struct {
 	Field string `json:"field"`

@@ -119,6 +119,11 @@ func (b *box) retention(ctx context.Context, destination, keys string) error {
 	return b.call(ctx, http.MethodPost, "/_control/settings", map[string]any{"destination": destination, "retention": keys}, nil)
 }
 
+// behind tells a destination how long a new effect stays hidden from its search.
+func (b *box) behind(ctx context.Context, destination, lag string) error {
+	return b.call(ctx, http.MethodPost, "/_control/settings", map[string]any{"destination": destination, "index_lag": lag}, nil)
+}
+
 // ledger gives the effects of an operation that exist at a destination.
 func (b *box) ledger(ctx context.Context, destination string, id operation.ID) ([]effect, error) {
 	var out struct{ Effects []effect }

@@ -48,25 +48,13 @@ type server struct {
 
 // start brings up PostgreSQL, schema, people, definitions, sandbox, server and two workers.
 func start(ctx context.Context, o Options) (_ *rig, err error) {
-	r := &rig{people: map[string]store.Actor{}}
+	r, err := raise(ctx, o)
 	defer func() {
 		if err != nil {
 			r.close()
 		}
 	}()
-	if r.dir, err = os.MkdirTemp("", "holdpoint-drill-"); err != nil {
-		return nil, err
-	}
-	if r.opts, err = o.withDefaults(ctx, r.dir); err != nil {
-		return nil, err
-	}
-	r.log = &lockedWriter{w: r.opts.Log}
-	// Nothing has to survive the machine. What was committed must survive the killing of
-	// PostgreSQL: so a commit waits until its record has left the process.
-	if r.pg, err = pglocal.Start(ctx, pglocal.Config{Volatile: true, Settings: map[string]string{"synchronous_commit": "on"}}); err != nil {
-		return nil, err
-	}
-	if r.box, err = startBox(ctx, r.opts.Sandbox, r.log); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	for _, d := range []string{"billing", "mail"} {
@@ -83,8 +71,27 @@ func start(ctx context.Context, o Options) (_ *rig, err error) {
 	return r, r.work(2)
 }
 
-// furnish makes the record: schema, key, people, a token, the drill's definitions.
-func (r *rig) furnish(ctx context.Context) error {
+// raise brings up PostgreSQL and the sandbox. What it gives must be closed, also with an error.
+func raise(ctx context.Context, o Options) (r *rig, err error) {
+	r = &rig{people: map[string]store.Actor{}}
+	if r.dir, err = os.MkdirTemp("", "holdpoint-drill-"); err != nil {
+		return r, err
+	}
+	if r.opts, err = o.withDefaults(ctx, r.dir); err != nil {
+		return r, err
+	}
+	r.log = &lockedWriter{w: r.opts.Log}
+	// Nothing has to survive the machine. What was committed must survive the killing of
+	// PostgreSQL: so a commit waits until its record has left the process.
+	if r.pg, err = pglocal.Start(ctx, pglocal.Config{Volatile: true, Settings: map[string]string{"synchronous_commit": "on"}}); err != nil {
+		return r, err
+	}
+	r.box, err = startBox(ctx, r.opts.Sandbox, r.log)
+	return r, err
+}
+
+// migrate makes schema and key, and opens the record.
+func (r *rig) migrate(ctx context.Context) error {
 	if err := store.Migrate(ctx, r.pg.OwnerURL(""), "holdpoint_app"); err != nil {
 		return err
 	}
@@ -95,7 +102,12 @@ func (r *rig) furnish(ctx context.Context) error {
 	}
 	var err error
 	r.store, err = store.Open(ctx, store.Config{URL: r.pg.AppURL(""), Secret: key, Log: slog.New(slog.NewTextHandler(r.log, nil))})
-	if err != nil {
+	return err
+}
+
+// furnish makes the record: schema, key, people, a token, the drill's definitions.
+func (r *rig) furnish(ctx context.Context) error {
+	if err := r.migrate(ctx); err != nil {
 		return err
 	}
 	command := store.System("command")

@@ -1,0 +1,474 @@
+package drill
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"holdpoint/connector"
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+	"holdpoint/store"
+)
+
+// acceptCase is one case with the flow under acceptance.
+type acceptCase struct {
+	key string
+	run func(*acceptTrial) error
+}
+
+// acceptTrial is one case while it runs.
+type acceptTrial struct {
+	*acceptance
+	ctx context.Context
+	operation.AcceptanceCase
+}
+
+// try runs one case. What it cannot finish is a failure of the case.
+func (a *acceptance) try(ctx context.Context, c acceptCase) operation.AcceptanceCase {
+	ctx, cancel := context.WithTimeout(ctx, acceptLimit*time.Duration(len(a.flow.Stages)+1))
+	defer cancel()
+	t := &acceptTrial{acceptance: a, ctx: ctx, AcceptanceCase: operation.AcceptanceCase{Key: c.key, Began: time.Now().UTC(),
+		Steps: []operation.AcceptanceNote{}, Found: []operation.AcceptanceFinding{}, Failures: []operation.AcceptanceNote{}}}
+	err := c.run(t)
+	for _, d := range a.dests {
+		d.gate.calm()
+	}
+	if err = errors.Join(err, a.whole()); err != nil {
+		t.fail("broke_off", "Error", short(err.Error()))
+	}
+	t.Ended, t.Passed = time.Now().UTC(), len(t.Failures) == 0
+	return t.AcceptanceCase
+}
+
+// short keeps an error readable on a sheet.
+func short(s string) string {
+	if r := []rune(s); len(r) > 600 {
+		return string(r[:599]) + "…"
+	}
+	return s
+}
+
+func noteOf(code string, with []string) operation.AcceptanceNote {
+	n := operation.AcceptanceNote{At: time.Now().UTC(), Code: code}
+	for i := 0; i+1 < len(with); i += 2 {
+		if n.With == nil {
+			n.With = map[string]string{}
+		}
+		n.With[with[i]] = with[i+1]
+	}
+	return n
+}
+
+// did notes one step that was done.
+func (t *acceptTrial) did(code string, with ...string) { t.Steps = append(t.Steps, noteOf(code, with)) }
+
+// fail notes what does not hold.
+func (t *acceptTrial) fail(code string, with ...string) {
+	t.Failures = append(t.Failures, noteOf(code, with))
+}
+
+// check notes a failure when something that must hold does not.
+func (t *acceptTrial) check(ok bool, code string, with ...string) {
+	if !ok {
+		t.fail(code, with...)
+	}
+}
+
+// arriving is one test event.
+type arriving struct {
+	store.Received
+	n int
+}
+
+// event makes a new test event: the number stands in for {n}.
+func (t *acceptTrial) event() (arriving, error) {
+	t.serial++
+	f := t.flow
+	inputs := numbered(t.plan.Input.Inputs, t.serial)
+	raw, err := json.Marshal(inputs)
+	if err != nil {
+		return arriving{}, err
+	}
+	data, err := definition.DecodeJSON(raw)
+	if err != nil {
+		return arriving{}, err
+	}
+	m, _ := data.(map[string]any)
+	key := fmt.Sprintf("acceptance-%d", t.serial)
+	topic := f.Trigger.Topic
+	if topic == "" {
+		topic = cmpOr(f.Trigger.Handle, "acceptance")
+	}
+	return arriving{store.Received{Source: f.Trigger.Source, Account: "acceptance", Topic: topic, Handle: f.Trigger.Handle, EventKey: key, ActionRunID: key,
+		EventTime: time.Now().UTC().Truncate(time.Second), Body: raw, Data: m, Inputs: m, Status: 202}, t.serial}, nil
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// hand gives the event to the record, as the intake does with what it has verified.
+func (t *acceptTrial) hand(e arriving, delivery int) (store.Receipt, error) {
+	e.DeliveryKey = fmt.Sprintf("%s-delivery-%d", e.EventKey, delivery)
+	return t.store.Receive(t.ctx, store.System("command"), e.Received)
+}
+
+// begin lets a new event arrive and gives its operations, one per stage.
+func (t *acceptTrial) begin() ([]operation.ID, error) {
+	e, err := t.event()
+	if err != nil {
+		return nil, err
+	}
+	r, err := t.hand(e, 0)
+	if err != nil {
+		return nil, err
+	}
+	if r.Verdict != store.VerdictAccepted || len(r.Operations) != len(t.flow.Stages) {
+		return nil, fmt.Errorf("the event was %s and began %d operations of %d stages: %s", r.Verdict, len(r.Operations), len(t.flow.Stages), r.Reason)
+	}
+	t.did("event_arrives", "Event", e.EventKey)
+	return r.Operations, nil
+}
+
+// numbered replaces {n} in texts.
+func numbered(v map[string]any, n int) map[string]any {
+	out, _ := number(v, strconv.Itoa(n)).(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	return out
+}
+
+func number(v any, n string) any {
+	switch v := v.(type) {
+	case string:
+		return strings.ReplaceAll(v, "{n}", n)
+	case map[string]any:
+		out := map[string]any{}
+		for k, x := range v {
+			out[k] = number(x, n)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = number(x, n)
+		}
+		return out
+	}
+	return v
+}
+
+// page reads an operation as its page shows it.
+func (t *acceptTrial) page(id operation.ID) (*store.OperationPage, error) {
+	return t.store.FindOperation(t.ctx, t.people["ops"], id)
+}
+
+// until waits until the record shows something about an operation.
+func (t *acceptTrial) until(id operation.ID, what string, ok func(*store.OperationPage) bool) (*store.OperationPage, error) {
+	last := operation.State("not read")
+	for {
+		p, err := t.page(id)
+		if err == nil {
+			if ok(p) {
+				return p, nil
+			}
+			last = p.State
+			err = pause(t.ctx, 20*time.Millisecond)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s is %s, waited for: %s: %w", id, last, what, err)
+		}
+	}
+}
+
+func (t *acceptTrial) untilState(id operation.ID, states ...operation.State) (*store.OperationPage, error) {
+	return t.until(id, fmt.Sprint(states), func(p *store.OperationPage) bool { return slices.Contains(states, p.State) })
+}
+
+// approve completes what is still to be written and lets the declared people approve
+// exactly the version that is shown, until the quorum is reached.
+func (t *acceptTrial) approve(id operation.ID) error {
+	p, err := t.untilState(id, operation.Draft, operation.PendingApproval)
+	if err != nil {
+		return err
+	}
+	if p.State == operation.Draft {
+		if err := t.write(p); err != nil {
+			return err
+		}
+		if p, err = t.untilState(id, operation.PendingApproval); err != nil {
+			return err
+		}
+	}
+	if err := t.expectRequest(p); err != nil {
+		return err
+	}
+	given := 0
+	for _, who := range t.everybody {
+		if p.State != operation.PendingApproval {
+			break
+		}
+		v := p.Current()
+		err := t.store.Decide(t.ctx, who, store.Decided{Operation: id, Version: v.ID, Hash: v.HashHex(), Revision: p.Revision, Decision: operation.Approve, FormID: store.NewFormID()})
+		var no *operation.Refusal
+		switch {
+		case err == nil:
+			given++
+		case !errors.As(err, &no):
+			return err
+		}
+		if p, err = t.page(id); err != nil {
+			return err
+		}
+	}
+	if p.State == operation.PendingApproval {
+		return fmt.Errorf("%d of the declared people approved stage %s, and that is not enough", given, p.Stage)
+	}
+	t.did("approved", "Stage", p.Stage, "People", strconv.Itoa(given))
+	return nil
+}
+
+// write fills the draft with the plan's content, and what that leaves out with samples
+// of the action's schema.
+func (t *acceptTrial) write(p *store.OperationPage) error {
+	content := p.Current().FreshContent()
+	if content == nil {
+		content = map[string]any{}
+	}
+	act, err := t.dests[p.Destination].profile.Action(p.Action.Name)
+	if err != nil {
+		return err
+	}
+	n := strconv.Itoa(t.serial)
+	sample, _ := number(act.Sample(), n).(map[string]any)
+	given, _ := number(t.plan.Input.Content[p.Stage], n).(map[string]any)
+	for _, field := range p.Current().Missing() {
+		var v any = "Acceptance test " + n
+		if s, ok := sample[field]; ok {
+			v = s
+		}
+		setField(content, field, v)
+	}
+	maps.Copy(content, given)
+	var author store.Actor
+	for _, who := range t.everybody {
+		author = who
+		err = t.store.AddVersion(t.ctx, who, store.NewVersion{Operation: p.ID, Revision: p.Revision, Content: content,
+			Author: store.Author{Kind: "person", ID: who.ID}, Submit: true})
+		if !refused(err, operation.CodeNotEntitled) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("complete stage %s: %w", p.Stage, err)
+	}
+	t.did("completed", "Stage", p.Stage, "Person", author.Name)
+	return nil
+}
+
+// setField puts a value at a dotted path; what is no mapping on the way is replaced.
+func setField(in map[string]any, path string, v any) {
+	for {
+		first, rest, more := strings.Cut(path, ".")
+		if !more {
+			in[strings.SplitN(first, "[", 2)[0]] = v
+			return
+		}
+		next, _ := in[first].(map[string]any)
+		if next == nil {
+			next = map[string]any{}
+			in[first] = next
+		}
+		in, path = next, rest
+	}
+}
+
+// expectRequest tells the gate how the operation's request will look.
+func (t *acceptTrial) expectRequest(p *store.OperationPage) error {
+	for generation := 1; generation <= 2; generation++ {
+		r, err := t.resolved(p, generation)
+		if err != nil {
+			return err
+		}
+		t.dests[p.Destination].gate.expect(p.ID, r)
+	}
+	return nil
+}
+
+// resolved is the approved request with its holes filled.
+func (t *acceptTrial) resolved(p *store.OperationPage, generation int) (operation.Request, error) {
+	fill := map[string]string{operation.HoleOperationID: string(p.ID), operation.HoleKey: operation.DestinationKey(p.ID, generation)}
+	for _, s := range p.Siblings {
+		fill[operation.HoleTargetRef(s.Stage)] = s.TargetReference
+	}
+	return p.Current().Request().Resolve(fill)
+}
+
+// find puts an operation on the sheet and checks what holds for every one.
+func (t *acceptTrial) find(id operation.ID, expected int) (operation.AcceptanceFinding, error) {
+	p, err := t.page(id)
+	if err != nil {
+		return operation.AcceptanceFinding{}, err
+	}
+	d := t.dests[p.Destination]
+	f := operation.AcceptanceFinding{Operation: id, Stage: p.Stage, Destination: p.Destination, State: p.State, Expected: expected, Target: p.TargetReference,
+		Version: p.Current().HashHex(), Attempts: []string{}, Evidence: []string{}}
+	dispatched := 0
+	for _, at := range p.Attempts {
+		f.Attempts = append(f.Attempts, string(at.Kind)+" "+outcomeOf(at))
+		if at.DispatchedAt != nil {
+			dispatched++
+		}
+	}
+	for _, e := range p.Evidence {
+		f.Evidence = append(f.Evidence, strings.TrimSpace(e.Kind+" "+e.Result))
+	}
+	came := d.gate.of(id)
+	for _, x := range came {
+		if x.reached {
+			f.Requests, f.Sent = f.Requests+1, x.hash
+		}
+	}
+	if n := len(p.History); n > 0 {
+		f.History = hex.EncodeToString(headOf(p))
+	}
+	var ids []string
+	if f.Effects, ids, f.CountedBy, err = t.count(p); err != nil {
+		return f, err
+	}
+	t.Found = append(t.Found, f)
+	t.check(f.Effects == expected, "effects", "Stage", f.Stage, "Found", strconv.Itoa(f.Effects), "Expected", strconv.Itoa(expected))
+	t.check(len(came) == dispatched, "requests", "Stage", f.Stage, "Found", strconv.Itoa(len(came)), "Expected", strconv.Itoa(dispatched))
+	t.check(p.ChainOK, "chain", "Stage", f.Stage)
+	t.check(p.State.Closed() || p.Next().Kind != "", "nobody", "Stage", f.Stage)
+	if p.State == operation.Confirmed && len(ids) == 1 {
+		t.check(ids[0] == p.TargetReference, "target", "Stage", f.Stage, "Found", ids[0], "Expected", p.TargetReference)
+	}
+	return f, nil
+}
+
+// headOf is the hash of the newest entry of the operation's history.
+func headOf(p *store.OperationPage) []byte {
+	newest := p.History[0]
+	for _, e := range p.History {
+		if e.Seq > newest.Seq {
+			newest = e
+		}
+	}
+	return newest.Hash
+}
+
+// count asks who knows how many effects of an operation exist: the sandbox's ledger, or
+// the test destination by the profile's own lookup.
+func (t *acceptTrial) count(p *store.OperationPage) (n int, ids []string, by string, err error) {
+	d := t.dests[p.Destination]
+	if d.part != "" {
+		there, err := t.box.ledger(t.ctx, d.part, p.ID)
+		for _, e := range there {
+			ids = append(ids, e.ID)
+		}
+		return len(there), ids, operation.CountedByLedger, err
+	}
+	conn, err := connector.New(d.profile, t.env)
+	if err != nil {
+		return 0, nil, "", err
+	}
+	generation := 1
+	for _, a := range p.Attempts {
+		generation = max(generation, a.KeyGeneration)
+	}
+	look := connector.LookupOrder{Operation: p.ID, Action: p.Action.Name, Key: operation.DestinationKey(p.ID, generation), Content: p.Current().Content(), DispatchedAt: time.Now()}
+	for {
+		f := conn.Lookup(t.ctx, look)
+		switch f.Result {
+		case operation.LookupOne:
+			return 1, []string{f.ID}, operation.CountedByLookup, nil
+		case operation.LookupMany:
+			return max(2, len(f.Found)), nil, operation.CountedByLookup, nil
+		case operation.LookupNone:
+			if len(p.Attempts) == 0 || p.State != operation.Confirmed {
+				return 0, nil, operation.CountedByLookup, nil
+			}
+		}
+		if err := pause(t.ctx, time.Second); err != nil { // its index may be behind
+			return 0, nil, operation.CountedByLookup, fmt.Errorf("the destination's lookup said %q last: %w", f.Result, err)
+		}
+	}
+}
+
+// confirmed waits until an operation is confirmed and puts it on the sheet with its one
+// effect.
+func (t *acceptTrial) confirmed(id operation.ID) (operation.AcceptanceFinding, error) {
+	if _, err := t.untilState(id, operation.Confirmed); err != nil {
+		t.ctx = context.WithoutCancel(t.ctx)
+		_, more := t.find(id, 1)
+		return operation.AcceptanceFinding{}, errors.Join(err, more)
+	}
+	return t.find(id, 1)
+}
+
+// attempts checks the attempts of an operation, as kind and outcome.
+func (t *acceptTrial) attempts(f operation.AcceptanceFinding, want ...string) {
+	t.check(slices.Equal(f.Attempts, want), "attempts", "Stage", f.Stage, "Found", strings.Join(f.Attempts, ", "), "Expected", strings.Join(want, ", "))
+}
+
+// unsent checks that nothing reached the destination.
+func (t *acceptTrial) unsent(p *store.OperationPage) {
+	t.check(len(t.dests[p.Destination].gate.of(p.ID)) == 0, "sent_early", "Stage", p.Stage)
+}
+
+// race claims an operation as four more workers would, until it is closed or ctx ends. A
+// claim that the gate permits is performed, once, and reported.
+func (t *acceptTrial) race(ctx context.Context, p *store.OperationPage) (won, refusals int, err error) {
+	conn, err := connector.New(t.dests[p.Destination].profile, t.env)
+	if err != nil {
+		return 0, 0, err
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for n := range clients {
+		all.Go(func() {
+			name := fmt.Sprint("racer ", n+1)
+			for ctx.Err() == nil {
+				before := time.Now()
+				d, cerr := t.store.ClaimAndDispatch(ctx, store.Job(name), p.ID, name)
+				mu.Lock()
+				var no *operation.Refusal
+				switch {
+				case cerr == nil:
+					won++
+				case errors.As(cerr, &no):
+					refusals++
+				case ctx.Err() == nil:
+					err = errors.Join(err, cerr)
+				}
+				mu.Unlock()
+				if cerr == nil {
+					r := conn.Act(ctx, connector.Order{Operation: d.Operation, Attempt: d.Attempt, Fence: d.Fence, Action: d.Action, Request: d.Request, Key: d.Key,
+						Content: d.Content, DispatchedAt: d.DispatchedAt, Deadline: before.Add(d.Budget), WallDeadline: before.Round(0).Add(d.Budget)})
+					if _, rerr := t.store.Record(context.WithoutCancel(ctx), store.Job(name), d.Attempt, d.Fence, r); rerr != nil {
+						mu.Lock()
+						err = errors.Join(err, rerr)
+						mu.Unlock()
+					}
+				}
+				_ = pause(ctx, 5*time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+	return won, refusals, err
+}
