@@ -18,6 +18,9 @@ func (b panelOf) reconcile() *views.ReconcileForm {
 	if barred != nil && b.p.State == operation.Unknown {
 		return nil
 	}
+	if barred == nil {
+		barred = b.inHand()
+	}
 	form, t := b.form("reconcile")
 	form.Barred = barred
 	gen := operation.NextGeneration(b.p.KeyGeneration, b.p.Facts.Protection, b.p.Facts.KeyFirst, b.p.StoredError, b.p.Now)
@@ -220,7 +223,9 @@ func (b panelOf) recheck() *views.RecheckForm {
 		return nil
 	}
 	form, t := b.form("recheck")
-	form.Barred = b.needs(b.p.Flow2.Reviewer.Role, b.p.Flow2.Reviewer.Role)
+	if form.Barred = b.needs(b.p.Flow2.Reviewer.Role, b.p.Flow2.Reviewer.Role); form.Barred == nil {
+		form.Barred = b.inHand()
+	}
 	list := b.checklist(t)
 	if t.fields == nil {
 		for i := range list {

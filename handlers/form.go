@@ -113,7 +113,7 @@ func (s *site) showAgain(c echo.Context, p *store.OperationPage, t typed) error 
 	case "go-on":
 		return s.showRun(c, http.StatusUnprocessableEntity, p.RunID, t)
 	}
-	if t.revision() != p.Revision { // it changed: the form may be gone from the page
+	if !p.SameAs(t.revision()) { // it changed: the form may be gone from the page
 		return s.showStale(c, http.StatusConflict, p, t)
 	}
 	return s.showOperation(c, http.StatusUnprocessableEntity, p, t)

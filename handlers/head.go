@@ -41,6 +41,12 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 	if p.State == operation.Review && p.HoldUntil != nil && p.HoldUntil.After(p.Now) {
 		h.HoldUntil, h.HoldReason = *p.HoldUntil, holdReason(p)
 	}
+	if k := p.LastCase; k != nil {
+		h.Case = &views.Link{Label: operation.CaseNumber(k.Number), URL: pathCase(k.ID)}
+		if k.Open() && k.TakenBy != "" {
+			h.CaseWith = n.person(string(k.TakenBy))
+		}
+	}
 	for _, s := range p.Siblings {
 		link := views.Link{Label: shortID(string(s.ID)), URL: pathOperation(s.ID)}
 		if string(s.ID) == p.Replaces {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -27,14 +28,24 @@ func (s *site) operation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if waited && t.revision() != p.Revision {
+	if waited && !p.SameAs(t.revision()) {
 		return s.showStale(c, http.StatusOK, p, t)
 	}
 	return s.showOperation(c, http.StatusOK, p, t)
 }
 
-// showOperation writes the page of an operation, with what was typed into one form.
+// showOperation writes the page of an operation, with what was typed into one form; of a
+// form that was sent from the page of a case, that page.
 func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage, t typed) error {
+	if id, q, ok := caseBack(t); ok {
+		k, err := s.findCase(c, id)
+		if err == nil && k.Case.Operation == p.ID {
+			return s.showCase(c, status, k, q, t)
+		}
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
 	b, err := s.builder(c, p, t)
 	if err != nil {
 		return err
@@ -78,6 +89,7 @@ func (s *site) showStale(c echo.Context, status int, p *store.OperationPage, t t
 	if err != nil {
 		return err
 	}
+	b.back = staleBack(p, t)
 	panel := b.panel()
 	if !b.offers(panel, t.form) { // what was typed has no other place any more
 		b.keep = keptText(t)
@@ -130,7 +142,7 @@ func keptText(t typed) string {
 // answer ends a POST about an operation: carried out, done before, refused because
 // something changed, or to be corrected. Everything else is an error page.
 func (s *site) answer(c echo.Context, p *store.OperationPage, t typed, err error, key string, args ...string) error {
-	to := pathOperation(p.ID)
+	to := backFrom(p, t)
 	if err == nil {
 		return done(c, to, key, args...)
 	}

@@ -25,6 +25,8 @@ type panelOf struct {
 	received []store.ActsFor
 	// settling says that the viewer comes from the operation that they settled before.
 	settling bool
+	// back is the address to which the forms lead back; "" = the operation's own page.
+	back string
 }
 
 func (b panelOf) panel() views.Panel {
@@ -40,6 +42,7 @@ func (b panelOf) panel() views.Panel {
 func (b panelOf) form(name string) (views.Form, typed) {
 	t := b.typed.of(name)
 	f := shownTo(newForm(t, pathOperation(b.p.ID)+"/"+name), b.n.viewer.ID)
+	f.Return = b.back
 	f.Revision = b.p.Revision
 	if cur := b.p.Current(); cur != nil {
 		f.Version, f.Hash = cur.ID, cur.HashHex()
@@ -111,6 +114,7 @@ func (b panelOf) withdrawRequest() *views.ReasonForm {
 		return nil
 	}
 	form, t := b.form("withdraw-request")
+	form.Barred = b.inHand()
 	return &views.ReasonForm{Form: form, Reason: t.val("reason")}
 }
 
@@ -219,6 +223,9 @@ func (b panelOf) grant() *views.GrantForm {
 	form.Barred = operation.MayGrantAttempts(b.p.Facts, st, 1)
 	if form.Barred == nil && b.p.ClearanceID == "" {
 		form.Barred = operation.Refuse(operation.CodeNotApproved)
+	}
+	if form.Barred == nil {
+		form.Barred = b.inHand()
 	}
 	return &views.GrantForm{Form: form, Attempts: t.or("attempts", "1"), Reason: t.val("reason")}
 }

@@ -9,9 +9,9 @@ import (
 
 // decideReexecution takes the second person's decision on one more attempt.
 func (s *site) decideReexecution(c echo.Context, at *operationAt, t typed) error {
-	approve := t.val("decision") == "approve"
+	approve, more := t.val("decision") == "approve", t.val("decision") == "more_evidence"
 	switch {
-	case !approve && t.val("decision") != "refuse":
+	case !approve && !more && t.val("decision") != "refuse":
 		t.wrong("decision", views.Sentence(views.ErrorRequired))
 	case approve && !t.yes("confirm"):
 		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
@@ -24,6 +24,9 @@ func (s *site) decideReexecution(c echo.Context, at *operationAt, t typed) error
 	}
 	shown := t.shown(at.p.ID, "comment")
 	shown.For = operation.UserID(t.val("for"))
+	if more {
+		return s.answer(c, at.p, t, s.Store.AskEvidence(at.ctx, at.actor, shown), views.FlashCaseEvidence)
+	}
 	err := s.Store.DecideReexecution(at.ctx, at.actor, shown, approve)
 	key := views.FlashReexecutionRefused
 	if approve {

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"strings"
+
 	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
@@ -21,7 +23,11 @@ func (s *site) settled(c echo.Context, p *store.OperationPage, t typed, err erro
 	if err != nil {
 		return s.answer(c, p, t, err, key, args...)
 	}
-	return done(c, pathOperation(p.ID)+"?"+queryAfter+"=1", key, args...)
+	to := backFrom(p, t)
+	if strings.Contains(to, "?") {
+		return done(c, to+"&"+queryAfter+"=1", key, args...)
+	}
+	return done(c, to+"?"+queryAfter+"=1", key, args...)
 }
 
 // nextUnknown finds the next operation that this person must settle; nil = they have not

@@ -74,8 +74,10 @@ CREATE TRIGGER case_corrections_append_only BEFORE UPDATE OR DELETE OR TRUNCATE 
 CREATE TABLE case_queues (
     id         text COLLATE "C" PRIMARY KEY CONSTRAINT case_queues_id_form CHECK (id LIKE 'queue\_%'),
     user_id    text COLLATE "C" NOT NULL REFERENCES users,
+    form_id    text NOT NULL CONSTRAINT case_queues_form CHECK (form_id <> ''),
     total      int NOT NULL CONSTRAINT case_queues_total CHECK (total >= 1),
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    CONSTRAINT case_queues_once UNIQUE (user_id, form_id)
 );
 CREATE INDEX case_queues_user ON case_queues (user_id, created_at);
 CREATE TABLE case_queue_items (

@@ -36,6 +36,14 @@ func (c CaseRow) Hold() operation.CaseHold {
 	return operation.CaseHold{Closed: !c.Open(), TakenBy: c.TakenBy, Since: timeOf(c.TakenAt)}
 }
 
+// TakenSince is since when somebody has it in hand, as refusals carry times; "" = nobody.
+func (c CaseRow) TakenSince() string {
+	if c.TakenAt == nil {
+		return ""
+	}
+	return c.TakenAt.UTC().Format(time.RFC3339)
+}
+
 // Same reports whether a form that was shown with a revision of the operation is not out
 // of date at the current one: what happened since was done to the case alone.
 func (c *CaseRow) Same(shown, current int64) bool {

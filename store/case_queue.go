@@ -43,8 +43,9 @@ const queueColumns = `q.id, q.created_at, q.total, count(*) FILTER (WHERE i.done
 const queueFrom = ` FROM case_queues q JOIN case_queue_items i ON i.queue_id = q.id JOIN recovery_cases c ON c.id = i.case_id JOIN operations o ON o.id = c.operation_id`
 
 // NewQueue freezes a list of cases for a person, in its order. What they may not know of,
-// and what is closed, is left out; nothing is taken or decided by it.
-func (s *Store) NewQueue(ctx context.Context, a Actor, list []operation.CaseID) (operation.QueueID, error) {
+// and what is closed, is left out; nothing is taken or decided by it. The same form gives
+// the same queue.
+func (s *Store) NewQueue(ctx context.Context, a Actor, form string, list []operation.CaseID) (operation.QueueID, error) {
 	picked := make([]PickedCase, len(list))
 	for i, id := range list {
 		picked[i].ID = id
@@ -53,8 +54,14 @@ func (s *Store) NewQueue(ctx context.Context, a Actor, list []operation.CaseID) 
 	if err != nil {
 		return "", err
 	}
-	id := operation.QueueID(newID("queue"))
+	var id operation.QueueID
 	err = s.write(ctx, func(t *tx) error {
+		var sent []operation.QueueID
+		if err := t.list(&sent, `SELECT id FROM case_queues WHERE user_id = $1 AND form_id = $2`, a.ID, form); err != nil || len(sent) > 0 {
+			id = append(sent, "")[0]
+			return err
+		}
+		id = operation.QueueID(newID("queue"))
 		now, err := t.clock()
 		if err != nil {
 			return err
@@ -72,7 +79,7 @@ func (s *Store) NewQueue(ctx context.Context, a Actor, list []operation.CaseID) 
 		if len(open) == 0 {
 			return operation.Refuse(operation.CodeCaseClosed)
 		}
-		if _, err := t.exec(`INSERT INTO case_queues (id, user_id, total, created_at) VALUES ($1, $2, $3, $4)`, string(id), a.ID, len(open), now); err != nil {
+		if _, err := t.exec(`INSERT INTO case_queues (id, user_id, form_id, total, created_at) VALUES ($1, $2, $3, $4, $5)`, string(id), a.ID, form, len(open), now); err != nil {
 			return err
 		}
 		for i, c := range open {

@@ -54,6 +54,8 @@ func actionText(p *text.Printer, e HistoryLine) string {
 		return p.T("action.approve_clear") // the approval that completed them
 	case action == string(operation.EvRefuseReexecution) && e.Links["cause"] == "withdrawn":
 		return p.T("action.withdraw_request")
+	case action == string(operation.EvRefuseReexecution) && e.Links["cause"] == "more_evidence":
+		return p.T("action.case_evidence")
 	}
 	if k := "action." + action; text.Has(k) {
 		return p.T(k)
@@ -73,13 +75,13 @@ func firstOf(s string, n int) string {
 var historyWords = []string{"create", "attachment", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "left", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
-	"candidate", "content_differs", "silence"}
+	"candidate", "content_differs", "silence", "contradicted", "correct_cause"}
 
 // personWords are the actions of a person's history; each has a key "action.<word>".
 var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",
 	"reset_password", "end_sessions", "end_session", "decision_refused", "delegate", "receive_delegation", "end_delegation", "invite_user", "resend_invitation", "revoke_invitation",
 	"add_totp", "remove_totp", "new_recovery_codes", "use_recovery_code", "add_passkey", "rename_passkey", "remove_passkey", "passkey_cloned",
-	"reset_factors", "link_person", "unlink_person", "link_identity", "unlink_identity", "break_glass", "set_notices"}
+	"reset_factors", "link_person", "unlink_person", "link_identity", "unlink_identity", "break_glass", "set_notices", "ask_model", "look", "export", "export_done", "export_cut"}
 
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".

@@ -64,6 +64,10 @@ type Head struct {
 	// EarlierClosed is the run in which an earlier stage is closed without effect, so
 	// that this one is not sent; nil = none.
 	EarlierClosed *Link
+	// Case is its recovery case, the open one before others; nil = it never had one.
+	// CaseWith has it in hand, zero = nobody.
+	Case     *Link
+	CaseWith Who
 }
 
 // ConfirmedBy says whose word confirmed the effect.
