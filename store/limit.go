@@ -88,7 +88,7 @@ func (l *LimitSettings) check() error {
 	case !l.TellOwner && len(l.TellUsers)+len(l.TellRoles) == 0:
 		return &Invalid{Field: "tell", Code: "limit_tell"}
 	case utf8.RuneCountInString(l.Note) > LimitNoteLimit:
-		return &Invalid{Field: "note", Code: "too_long", Limit: LimitNoteLimit}
+		return &Invalid{Field: "note", Code: "limit_note", Limit: LimitNoteLimit}
 	}
 	for _, r := range l.TellRoles {
 		if !r.Valid() {
@@ -124,7 +124,7 @@ func (t *tx) limitNames(l LimitSettings) error {
 	case !found.Source:
 		return &Invalid{Field: "source", Code: "limit_source"}
 	case found.Users != len(users):
-		return &Invalid{Field: "tell", Code: "owner_gone"}
+		return &Invalid{Field: "tell", Code: "limit_person"}
 	}
 	return nil
 }

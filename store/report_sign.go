@@ -24,7 +24,7 @@ func (s *Store) CommentReport(ctx context.Context, a Actor, id operation.ReportI
 	case body == "":
 		return &Invalid{Field: "body", Code: "comment_missing"}
 	case utf8.RuneCountInString(body) > ReportCommentLimit:
-		return &Invalid{Field: "body", Code: "too_long", Limit: ReportCommentLimit}
+		return &Invalid{Field: "body", Code: "comment_long", Limit: ReportCommentLimit}
 	case formID == "":
 		return operation.Refuse(operation.CodeStaleRevision)
 	}
