@@ -74,6 +74,7 @@ const (
 	CodeCaseClosed           Code = "case_closed"            // the case is closed: its operation is settled
 	CodeClock                Code = "clock"                  // not a time that a case can have taken
 	CodeNoLookup             Code = "no_lookup"              // the destination cannot be asked for this operation
+	CodeRestoreOpen          Code = "restore_open"           // what a restored database lists is not reconciled yet
 	CodeNotTried             Code = "not_tried"              // of a list: its turn did not come
 )
 
@@ -86,7 +87,7 @@ var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, Code
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
 	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeForClients, CodeLocked, CodeStopped,
 	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeGroupFilled, CodeItemKey,
-	CodeCaseTaken, CodeCaseNotTaken, CodeCaseClosed, CodeClock, CodeNoLookup, CodeNotTried}
+	CodeCaseTaken, CodeCaseNotTaken, CodeCaseClosed, CodeClock, CodeNoLookup, CodeNotTried, CodeRestoreOpen}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.
 type Refusal struct {

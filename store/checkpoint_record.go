@@ -197,7 +197,7 @@ type BodyRow struct {
 
 // bodySQL reads the three kinds of body: versions, the bytes that attempts sent, attachments.
 var bodySQL = []string{
-	`SELECT 'version' AS kind, v.id, v.operation_id, o.state, v.hash, b.version_id IS NULL AS erased, v.created_at AS at, COALESCE(b.content, '') AS content,
+	`SELECT 'version' AS kind, v.id, v.operation_id, o.state, v.hash, b.version_id IS NULL OR b.content = '' AS erased, v.created_at AS at, COALESCE(b.content, '') AS content,
 		COALESCE(b.request, '') AS request, b.salt, o.destination, o.action, v.account, v.environment, v.credential, CAST(NULL AS bytea) AS data
 		FROM content_versions v JOIN operations o ON o.id = v.operation_id LEFT JOIN version_bodies b ON b.version_id = v.id WHERE v.hash IS NOT NULL ORDER BY v.id`,
 	`SELECT 'request' AS kind, a.id, a.operation_id, o.state, a.resolved_hash AS hash, a.resolved IS NULL AS erased, a.dispatched_at AS at, '' AS content,

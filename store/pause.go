@@ -45,7 +45,8 @@ func (s *Store) PauseAll(ctx context.Context, a Actor, reason string) (InFlight,
 	return s.pause(ctx, a, pauseOf(operation.SubjectSystem, systemSubject), reason)
 }
 
-// ResumeAll lets sends go on: a person has reconciled what led to the pause.
+// ResumeAll lets sends go on: a person has reconciled what led to the pause. After a
+// restore, everything that it lists must be reconciled first, and a reason be given.
 func (s *Store) ResumeAll(ctx context.Context, a Actor, reason string) error {
 	return s.resume(ctx, a, pauseOf(operation.SubjectSystem, systemSubject), reason)
 }
@@ -151,6 +152,11 @@ func (s *Store) resume(ctx context.Context, a Actor, p pausing, reason string) e
 		}
 		if !was {
 			return errDone
+		}
+		if p.kind == operation.SubjectSystem {
+			if err := t.endRestore(a, reason, now); err != nil {
+				return err
+			}
 		}
 		if err := t.setPaused(a, p, false, "", now); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/checkpoint"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -59,6 +60,12 @@ type Mismatch struct {
 	Word  string    // one of the Mismatch constants
 	Since time.Time // what happened from then on may be missing, at the latest
 	Now   Witness   // what the database is
+	// Until is the newest thing that is known outside the database; zero = nothing is.
+	Until time.Time
+	// Missing is how many history entries may be missing; nil = not known.
+	Missing *int64
+	// Line is the least line for the checkpoints that follow; 0 = any.
+	Line int64
 }
 
 // The ways in which a database differs from its witness.
@@ -66,6 +73,8 @@ const (
 	MismatchOlder    = "witness_older"    // the witness's newest entry is missing, or another one stands in its place
 	MismatchServer   = "witness_server"   // another PostgreSQL cluster
 	MismatchTimeline = "witness_timeline" // the same cluster after a failover or a recovery
+	// MismatchCheckpoint: the checkpoint file holds a checkpoint that the database lacks.
+	MismatchCheckpoint = "witness_checkpoint"
 )
 
 // Reason is the mismatch as it stands in the record.
@@ -78,7 +87,7 @@ func (s *Store) CompareWitness(ctx context.Context, kept Witness) (Witness, *Mis
 	if err != nil {
 		return now, nil, err
 	}
-	m := &Mismatch{Since: kept.At, Now: now}
+	m := &Mismatch{Since: kept.At, Now: now, Until: kept.At}
 	if now.At.Before(m.Since) {
 		m.Since = now.At
 	}
@@ -88,6 +97,9 @@ func (s *Store) CompareWitness(ctx context.Context, kept Witness) (Witness, *Mis
 		return now, nil, err
 	case !fits:
 		m.Word = MismatchOlder
+		if lost := kept.Entry - now.Entry; lost > 0 {
+			m.Missing = &lost
+		}
 	case kept.System != "" && now.System != "" && kept.System != now.System:
 		m.Word = MismatchServer
 	case kept.Timeline != 0 && now.Timeline != 0 && kept.Timeline != now.Timeline:
@@ -113,9 +125,29 @@ func (s *Store) holdsEntry(ctx context.Context, kept Witness) (bool, error) {
 	return there, err
 }
 
-// PauseForWitness pauses all sends because the database does not fit its witness. A
-// person's pause in force makes way for it: whoever resumes must learn of the mismatch.
-// The earlier pause stays in the history.
+// CompareCheckpoint compares the database with the newest checkpoint of a file; nil = they
+// fit: it holds that checkpoint, or went on without it after a restore that was reconciled.
+func (s *Store) CompareCheckpoint(ctx context.Context, newest checkpoint.Checkpoint) (*Mismatch, error) {
+	at, err := s.FindCheckpoint(ctx, newest)
+	if err != nil || at.Held || at.Left {
+		return nil, err
+	}
+	m := &Mismatch{Word: MismatchCheckpoint, Since: newest.At, Until: newest.At, Line: newest.Line + 1}
+	if m.Now, err = s.FindWitness(ctx); err != nil {
+		return nil, err
+	}
+	if m.Now.At.Before(m.Since) {
+		m.Since = m.Now.At
+	}
+	if lost := int64(newest.Size) - at.NewestSize; lost > 0 {
+		m.Missing = &lost
+	}
+	return m, nil
+}
+
+// PauseForWitness pauses all sends because the database does not fit its witness, and
+// lists what is to be reconciled (see Restore). A person's pause in force makes way for
+// it: whoever resumes must learn of the mismatch. The earlier pause stays in the history.
 func (s *Store) PauseForWitness(ctx context.Context, m Mismatch) error {
 	a, p := System("command"), pauseOf(operation.SubjectSystem, systemSubject)
 	return s.write(ctx, func(t *tx) error {
@@ -129,6 +161,10 @@ func (s *Store) PauseForWitness(ctx context.Context, m Mismatch) error {
 		if err := t.setPaused(a, p, true, m.Reason(), now); err != nil {
 			return err
 		}
-		return t.enter(a, now, p.kind, p.id, "pause", m.Reason())
+		id, err := t.openRestore(m, now)
+		if err != nil {
+			return err
+		}
+		return t.enter(a, now, p.kind, p.id, "pause", m.Reason(), "restore", id)
 	})
 }
