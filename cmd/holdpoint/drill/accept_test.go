@@ -72,7 +72,7 @@ func TestAcceptFlows(t *testing.T) {
 		expired      []string // attempts of the case with the expired key, of the first stage
 	}{
 		{"plain-note", []string{"plain"}, []string{"first unknown", "reexecution confirmed"}},
-		{"goodwill-invoice", []string{"billing"}, []string{"first unknown"}},
+		{"newsletter-coupon", []string{"billing"}, []string{"first unknown"}},
 		{"campaign-follow-up", []string{"crm", "mail"}, []string{"first unknown"}},
 	} {
 		t.Run(c.flow, func(t *testing.T) {
