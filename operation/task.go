@@ -59,7 +59,7 @@ func NextTaskStep(done int, due, now time.Time) (step int, at time.Time) {
 	switch {
 	case done < StepAsk:
 		return StepAsk, now
-	case done < StepRemind && now.Before(due.Add(-TaskRemind)):
+	case done < StepRemind && !now.After(due.Add(-TaskRemind)):
 		return StepRemind, due.Add(-TaskRemind)
 	case done < StepOverdue:
 		return StepOverdue, due
