@@ -113,6 +113,9 @@ func families() map[string][]string {
 			f[(ErrorModel{Status: s}).errorKey()+"."] = append(f[(ErrorModel{Status: s}).errorKey()+"."], part)
 		}
 	}
+	for prefix, list := range caseFamilies() {
+		f[prefix] = list
+	}
 	return f
 }
 

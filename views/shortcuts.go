@@ -30,6 +30,7 @@ func (m ShortcutsModel) groups() []shortcutGroup {
 	return []shortcutGroup{
 		{"shortcuts.in_lists", []shortcut{{[]string{"j"}, "shortcuts.down"}, {[]string{"k"}, "shortcuts.up"}, {[]string{"Enter"}, "shortcuts.open"}}},
 		{"shortcuts.on_operation", []shortcut{{[]string{"a"}, "shortcuts.approve"}, {[]string{"r"}, "shortcuts.reconcile"}, {[]string{"Ctrl", "+", "Enter"}, "shortcuts.send"}}},
+		{"cases.shortcuts", []shortcut{{[]string{"x"}, "cases.shortcut.pick"}, {[]string{"s"}, "cases.shortcut.settle"}, {[]string{"t"}, "cases.shortcut.take"}, {[]string{"n"}, "cases.shortcut.next"}}},
 		{"shortcuts.anywhere", anywhere},
 	}
 }

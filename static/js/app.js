@@ -4,6 +4,7 @@ import { guardText } from './guard.js'
 import { listenKeys } from './keys.js'
 import { keepLive } from './live.js'
 import { takePasted } from './paste.js'
+import { keepBeat } from './beat.js'
 
 document.documentElement.dataset.script = 'on' // hints at keys show from now on
 keepTimes()
@@ -11,4 +12,5 @@ guardText()
 listenKeys()
 takePasted()
 keepLive()
+keepBeat()
 if (document.querySelector('[data-passkey]')) import('./passkey.js')

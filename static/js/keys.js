@@ -1,5 +1,6 @@
 // The keyboard: j and k move through a list, enter opens, a and r lead to the decision and
-// a second press sends it, / searches, g with a letter goes somewhere, ? lists them all.
+// a second press sends it, n goes to the next case of a list, t takes a case, x ticks a
+// row, s settles the ticked ones, / searches, g with a letter goes somewhere, ? lists them all.
 // Single keys can be switched off; Ctrl and Enter then still sends a decision.
 import { showShortcuts } from './shortcuts.js'
 
@@ -26,7 +27,9 @@ function press(event, afterG) {
   else if (key === 'Enter') openFirst(event)
   else if (key === '/') focusSearch(event)
   else if (key === '?') showShortcuts(event)
-  else if (key === 'a' || key === 'r') decide(key, event)
+  else if (key === 'n') follow(key, event)
+  else if (key === 'x') tickRow(event)
+  else if ('arts'.includes(key)) decide(key, event)
   return key === 'g'
 }
 
@@ -70,6 +73,22 @@ function focusSearch(event) {
   if (!input) return
   input.focus()
   event.preventDefault()
+}
+
+// follow opens what the key stands for at once.
+function follow(key, event) {
+  const link = document.querySelector(`a[data-key="${key}"]`)
+  if (!link || event.repeat) return
+  event.preventDefault()
+  link.click()
+}
+
+// tickRow ticks the box of the row in which the focus is.
+function tickRow(event) {
+  const box = document.activeElement?.closest('[data-rows] [data-id]')?.querySelector('input[type=checkbox]')
+  if (!box || event.repeat) return
+  event.preventDefault()
+  box.click()
 }
 
 // decide leads to the decision; pressed again there, it sends it. A key that is held
