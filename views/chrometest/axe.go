@@ -12,25 +12,45 @@ import (
 //go:embed vendor/axe.min.js
 var axe string
 
-// axeRun asks for every rule of WCAG 2.2 AA and of good practice, and gives a line for
-// each element at fault.
-const axeRun = `axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + v.help + ' — ' + n.target.join(' ') + ' — ' + (n.any[0] || n.all[0] || n.none[0] || {message: ''}).message)))`
+// axeRun asks for rules of WCAG 2.2 AA and of good practice, and gives a line for each
+// element at fault. It stands for the rules.
+const axeRun = `axe.run(document, {resultTypes: ['violations'], %s}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + v.help + ' — ' + n.target.join(' ') + ' — ' + (n.any[0] || n.all[0] || n.none[0] || {message: ''}).message)))`
+
+// Rules are those that Violations looks at.
+type Rules string
+
+// The rules. Contrast takes most of the time and depends on the colours alone.
+const (
+	AllRules     Rules = `rules: {}`
+	ButContrast  Rules = `rules: {'color-contrast': {enabled: false}}`
+	ContrastOnly Rules = `runOnly: ['color-contrast']`
+)
 
 // Axe reports each violation that axe-core finds in the page of the tab as an error of
 // the test.
 func (tab *Tab) Axe(what string) {
 	tab.t.Helper()
-	for _, v := range tab.Violations() {
+	tab.AxeFor(what, AllRules)
+}
+
+// AxeFor is Axe for some of the rules.
+func (tab *Tab) AxeFor(what string, rules Rules) {
+	tab.t.Helper()
+	for _, v := range tab.Violations(rules) {
 		tab.t.Errorf("%s: axe: %s", what, v)
 	}
 }
 
 // Violations are what axe-core finds, a line for each element. A tab without scripts
 // cannot use it.
-func (tab *Tab) Violations() []string {
+func (tab *Tab) Violations(rules Rules) []string {
 	tab.t.Helper()
 	var found []string
-	tab.Do(chromedp.Evaluate(axe, nil), chromedp.Evaluate(axeRun, &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	var there bool
+	if tab.Eval(`typeof axe === 'object'`, &there); !there {
+		tab.Do(chromedp.Evaluate(axe, nil))
+	}
+	tab.Do(chromedp.Evaluate(fmt.Sprintf(axeRun, rules), &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	return found
 }
 

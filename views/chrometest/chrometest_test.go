@@ -9,6 +9,10 @@ import (
 	"testing"
 )
 
+// darkOnly can be read by day only.
+const darkOnly = `<!DOCTYPE html><html lang="en"><head><title>Dark</title><style>p { color: #222; background: #fff; transition: all .2s }
+@media (prefers-color-scheme: dark) { p { color: #333; background: #222 } }</style></head><body><main><h1>Dark</h1><p>words</p></main></body></html>`
+
 // bad is a page with one fault of each kind.
 const bad = `<!DOCTYPE html><html lang="en"><head><title>Bad</title></head><body><main><h1>Bad</h1>
 <p style="color:#ddd;background:#fff">pale</p><img src="/picture"><div style="width:3000px">wide</div>
@@ -22,6 +26,8 @@ func TestFaultsAreSeen(t *testing.T) {
 		case "/throws":
 			w.Header().Set("Content-Type", "text/javascript")
 			fmt.Fprint(w, `console.error('said so'); fetch('http://holdpoint.invalid/'); throw new Error('thrown')`)
+		case "/dark":
+			fmt.Fprint(w, darkOnly)
 		case "/policy":
 			w.Header().Set("Content-Security-Policy", "default-src 'none'")
 			fmt.Fprint(w, `<!DOCTYPE html><html lang="en"><title>P</title><script>document.title = 'ran'</script></html>`)
@@ -32,8 +38,11 @@ func TestFaultsAreSeen(t *testing.T) {
 	t.Cleanup(srv.Close)
 	tab := Start(t).Tab(t, Phone())
 	tab.Get(srv.URL + "/bad")
-	wantOne(t, "axe", tab.Violations(), "color-contrast")
-	wantOne(t, "axe", tab.Violations(), "image-alt")
+	wantOne(t, "axe", tab.Violations(AllRules), "color-contrast")
+	wantOne(t, "axe", tab.Violations(AllRules), "image-alt")
+	if all := strings.Join(tab.Violations(ButContrast), "\n"); strings.Contains(all, "color-contrast") || !strings.Contains(all, "image-alt") {
+		t.Errorf("without contrast: %s", all)
+	}
 	wantOne(t, "width", tab.Wide(), "wide")
 	wantOne(t, "faults", tab.Faults(), "thrown")
 	wantOne(t, "faults", tab.Faults(), "said so")
@@ -43,6 +52,12 @@ func TestFaultsAreSeen(t *testing.T) {
 	if r := tab.Requests(); len(r) < 3 || r[0].Bytes == 0 {
 		t.Errorf("requests of the page: %+v", r)
 	}
+	tab.Get(srv.URL + "/dark")
+	if found := tab.Violations(ContrastOnly); len(found) > 0 {
+		t.Errorf("by day: %q", found)
+	}
+	tab.Show(Look{Dark: true})
+	wantOne(t, "axe in the dark", tab.Violations(ContrastOnly), "color-contrast")
 	tab.Allow(".")
 	if f := tab.Faults(); len(f) > 0 {
 		t.Errorf("allowed faults are still told: %v", f)

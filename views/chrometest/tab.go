@@ -117,6 +117,15 @@ func (l Look) actions() []chromedp.Action {
 	}
 }
 
+// Show shows the page that is open in another look, as a device does in the evening.
+// Colours that change slowly have changed when it returns.
+func (tab *Tab) Show(l Look) {
+	tab.t.Helper()
+	tab.Do(l.actions()...)
+	tab.Do(chromedp.Evaluate(`Promise.allSettled(document.getAnimations().map(a => a.finished)).then(() => new Promise(requestAnimationFrame))`, nil,
+		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+}
+
 // patience is how long Do waits for what it is told to do.
 const patience = 30 * time.Second
 
