@@ -36,6 +36,9 @@ func (s *site) attachment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.look(c, store.Look{Operation: operation.ID(id), Flow: row.Flow, Attachment: row.ID}); err != nil {
+		return err
+	}
 	how, ending := "inline", strings.TrimPrefix(row.Kind, "image/")
 	if row.Width == 0 {
 		how, ending = "attachment", "pdf"

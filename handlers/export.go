@@ -2,7 +2,7 @@ package handlers
 
 import (
 	"encoding/csv"
-	"net/http"
+	"errors"
 	"strconv"
 	"time"
 
@@ -26,40 +26,30 @@ var exportColumns = []string{"operation_id", "state", "confirmed_by", "duplicate
 // export writes the filtered list as CSV, row by row as it is read. What the viewer may
 // not see is not in it.
 func (s *site) export(c echo.Context) error {
-	v, ctx := web.VisitOf(c), c.Request().Context()
-	f := operationFilter(c.QueryParams(), v)
-	res := c.Response()
-	w := csv.NewWriter(res)
-	begin := func() error {
-		day := time.Now().In(v.Printer().Zone).Format(time.DateOnly)
-		res.Header().Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
-		res.Header().Set(echo.HeaderContentDisposition, `attachment; filename="holdpoint-operations-`+day+`.csv"`)
-		res.WriteHeader(http.StatusOK)
-		if _, err := res.Write([]byte(byteOrderMark)); err != nil {
-			return err
-		}
-		return w.Write(exportColumns)
-	}
-	err := s.Store.EachOperation(ctx, v.Actor(), f, func(r store.InboxRow) error {
-		if !res.Committed {
-			if err := begin(); err != nil {
+	v, q := web.VisitOf(c), c.QueryParams()
+	f := operationFilter(q, v)
+	return s.exporting(c, store.Export{What: "operations", Format: "csv", Filter: filterQuery(q)}, func(o *outgoing) error {
+		w := csv.NewWriter(o)
+		begin := func() error {
+			if c.Response().Committed {
+				return nil
+			}
+			fileHead(c, "text/csv; charset=utf-8; header=present", "operations", ".csv")
+			if _, err := o.Write([]byte(byteOrderMark)); err != nil {
 				return err
 			}
+			return w.Write(exportColumns)
 		}
-		return w.Write(exportRow(r))
-	})
-	if err == nil && !res.Committed {
-		err = begin()
-	}
-	if err == nil {
+		err := s.Store.EachOperation(c.Request().Context(), v.Actor(), f, func(r store.InboxRow) error {
+			o.rows++
+			return errors.Join(begin(), w.Write(exportRow(r)))
+		})
+		if err == nil {
+			err = begin()
+		}
 		w.Flush()
-		err = w.Error()
-	}
-	if err != nil && res.Committed {
-		s.Log.Warn("export ended early", "id", web.RequestID(c), "err", err)
-		panic(http.ErrAbortHandler) // a download that fails, not a file that looks whole
-	}
-	return err
+		return errors.Join(err, w.Error())
+	})
 }
 
 func exportRow(r store.InboxRow) []string {

@@ -41,6 +41,9 @@ func (s *site) showDelivery(c echo.Context, status int, t typed) error {
 	if err != nil {
 		return err
 	}
+	if err := s.look(c, store.Look{Flow: p.Flow, Delivery: p.ID}); err != nil {
+		return err
+	}
 	n, err := s.names(c, "", whoDecided(p.Same)...)
 	if err != nil {
 		return err

@@ -69,7 +69,11 @@ func (s *site) findBy(c echo.Context, read func(context.Context, store.Actor, op
 	if !operation.ValidID("op", id) {
 		return nil, store.ErrNotFound
 	}
-	return read(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(id))
+	p, err := read(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(id))
+	if err != nil {
+		return nil, err
+	}
+	return p, s.lookAt(c, p)
 }
 
 // viewer is the signed-in person with the roles that they hold for a flow.

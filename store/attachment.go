@@ -128,6 +128,7 @@ type AttachmentRow struct {
 	By       operation.UserID        `db:"given_by"`
 	At       time.Time               `db:"at"`
 	Erased   bool                    `db:"erased"`
+	Flow     string                  `db:"flow"` // of its operation; read with the file only
 }
 
 const attachmentColumns = `a.id, COALESCE(a.evidence_id, '') AS evidence_id, COALESCE(a.round, 0) AS round, COALESCE(a.item, '') AS item,
@@ -148,7 +149,6 @@ func (s *Store) FindAttachment(ctx context.Context, viewer Actor, op operation.I
 	var row struct {
 		AttachmentRow
 		Data        []byte `db:"data"`
-		Flow        string `db:"flow"`
 		Destination string `db:"destination"`
 	}
 	err = s.read(ctx, func(q *sqlx.DB) error {

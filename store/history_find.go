@@ -43,6 +43,7 @@ type FoundEntry struct {
 	HistoryRow
 	Flow        string `db:"flow"`
 	Destination string `db:"destination"`
+	Label       string `db:"-"` // of the subject, as people know it; "" = it has none
 }
 
 // FindHistory lists the entries that the viewer may see, by keyset: no OFFSET, no
@@ -65,6 +66,9 @@ func (s *Store) FindHistory(ctx context.Context, viewer Actor, f HistoryFilter) 
 			}
 		}
 		out.Rows, out.Next, out.Prev = keysetPage(rows, f.Limit, f.Cursor, placeInHistory)
+		if err := t.label(out.Rows); err != nil {
+			return err
+		}
 		out.Integrity, err = t.integrity(out.Rows)
 		return err
 	})

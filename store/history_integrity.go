@@ -2,7 +2,10 @@ package store
 
 import (
 	"cmp"
+	"database/sql"
+	"errors"
 	"slices"
+	"time"
 
 	"holdpoint/operation"
 
@@ -19,6 +22,16 @@ type Integrity struct {
 	Left    int // histories that are too long to be verified with a page
 	// Broken are the histories that do not verify, each with its first entry that does not.
 	Broken []BrokenChain
+	// Checkpoint is the newest signed checkpoint; nil = none was made yet.
+	Checkpoint *NewestCheckpoint
+}
+
+// NewestCheckpoint is how the history stood when it was last signed.
+type NewestCheckpoint struct {
+	Size   int64     `db:"size"` // entries
+	Root   []byte    `db:"root"`
+	At     time.Time `db:"at"`
+	Signer string    `db:"signer"` // name and fingerprint of the key
 }
 
 // BrokenChain is a history that was changed, cut or reordered.
@@ -53,6 +66,13 @@ const chainsSQL = `SELECT h.id, ` + aliased + ` FROM unnest(CAST($1 AS text[]), 
 // integrity verifies the histories of these entries from beginning to end, the short ones
 // first, as far as the cost allows.
 func (t *tx) integrity(rows []FoundEntry) (out Integrity, err error) {
+	var newest NewestCheckpoint
+	switch err := t.get(&newest, `SELECT size, root, at, signer FROM checkpoints ORDER BY number DESC LIMIT 1`); {
+	case err == nil:
+		out.Checkpoint = &newest
+	case !errors.Is(err, sql.ErrNoRows):
+		return out, err
+	}
 	kinds, ids := subjectsOf(rows)
 	if len(ids) == 0 {
 		return out, nil

@@ -54,6 +54,7 @@ const (
 	SectionDeliveries   Section = "deliveries"
 	SectionFlows        Section = "flows"
 	SectionDestinations Section = "destinations"
+	SectionHistory      Section = "history"
 	SectionPeople       Section = "people"
 	SectionAccount      Section = "account"
 )
@@ -93,6 +94,7 @@ func navFor(v *Viewer) []navEntry {
 		{SectionFlows, PathFlows, "nav.flows"},
 		{SectionDestinations, PathDestinations, "nav.destinations"},
 	}
+	list = append(list, navEntry{SectionHistory, PathHistory, "nav.history"})
 	if v.Has(operation.RoleAdmin) || v.Has(operation.RoleAuditor) {
 		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
 	}
