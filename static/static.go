@@ -46,6 +46,7 @@ var sheets = []string{
 	"css/history.css",
 	"css/incidents.css",
 	"css/cases.css",
+	"css/reports.css",
 	"css/print.css",
 	"css/utilities.css",
 }

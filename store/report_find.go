@@ -19,6 +19,7 @@ type ReportRow struct {
 	Zone     string               `db:"zone"`
 	From     time.Time            `db:"from_at"`
 	To       time.Time            `db:"to_at"`
+	Before   time.Time            `db:"before_at"` // when the period before began
 	MadeAt   time.Time            `db:"made_at"`
 	Comments int                  `db:"comments"`
 	// SignedBy is who signed it last, "" = nobody. Stale: comments came after that.
@@ -43,7 +44,7 @@ func (r ReportRow) Number(code string) (n operation.ReviewNumber, ok bool) {
 	return n, false
 }
 
-const reportSelect = `SELECT r.id, r.kind, r.period, r.flow, r.zone, r.from_at, r.to_at, r.made_at, r.facts, r.facts_hash,
+const reportSelect = `SELECT r.id, r.kind, r.period, r.flow, r.zone, r.from_at, r.to_at, r.before_at, r.made_at, r.facts, r.facts_hash,
 	(SELECT count(*) FROM report_comments c WHERE c.report_id = r.id) AS comments, COALESCE(u.name, '') AS signed_by, g.at AS signed_at, COALESCE(g.comments, 0) AS covered
 	FROM reports r LEFT JOIN LATERAL (SELECT user_id, at, comments FROM report_signatures s WHERE s.report_id = r.id ORDER BY s.number DESC LIMIT 1) g ON true LEFT JOIN users u ON u.id = g.user_id`
 

@@ -95,6 +95,7 @@ func navFor(v *Viewer) []navEntry {
 		{SectionDestinations, PathDestinations, "nav.destinations"},
 	}
 	list = append(list, navEntry{SectionHistory, PathHistory, "nav.history"})
+	list = append(list, navEntry{SectionReports, PathReports, "nav.reports"})
 	if v.Has(operation.RoleAdmin) || v.Has(operation.RoleAuditor) {
 		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
 	}

@@ -100,15 +100,17 @@ type LimitVersionView struct {
 // owner, role, user, note, reason, version.
 type LimitFormModel struct {
 	Frame
-	Form                                                                 Form
-	New                                                                  bool
-	Version                                                              int
-	BackURL                                                              string
-	FlowTitle                                                            string // of a limit that is changed: its flow stays
-	Figures, Flows, Destinations, Sources, Sides, Spans                  []Option
+	Form                                                                Form
+	New                                                                 bool
+	Version                                                             int
+	BackURL                                                             string
+	FlowTitle                                                           string // of a limit that is changed: its flow stays
+	Figures, Flows, Destinations, Sources, Sides, Spans                 []Option
 	Value, Hours, Least, Margin, Hold, Remind, Again, Due, Note, Reason string
-	Owner                                                                bool
-	Roles, People                                                        []Option
+	Owner                                                               bool
+	// OneFlow: the viewer may set limits of single flows only.
+	OneFlow       bool
+	Roles, People []Option
 }
 
 // kind is the kind of the figure's number, as amounts are written by it.

@@ -1,0 +1,75 @@
+package handlers
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// reportColumns are the columns of a review's file; docs/reports.md says what they mean.
+var reportColumns = []string{"section", "figure", "destination", "kind", "this_n", "this_of", "before_n", "before_of", "settled_since"}
+
+// reportCSV gives a review's numbers as they are stored.
+func (s *site) reportCSV(c echo.Context) error {
+	p, err := s.Store.FindReport(c.Request().Context(), web.VisitOf(c).Actor(), operation.ReportID(c.Param("id")))
+	if err != nil {
+		return err
+	}
+	res := c.Response()
+	res.Header().Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
+	res.Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+reportFile(p)+`.csv"`)
+	res.WriteHeader(http.StatusOK)
+	if _, err := res.Write([]byte(byteOrderMark)); err != nil {
+		return err
+	}
+	w := csv.NewWriter(res)
+	_ = w.Write(reportColumns)
+	num := func(n int64) string { return strconv.FormatInt(n, 10) }
+	for _, l := range p.Lines {
+		since := ""
+		if n, ok := p.Since[l.Code]; ok {
+			since = strconv.Itoa(n)
+		}
+		_ = w.Write([]string{string(l.Section), l.Code, guarded(l.Name), string(l.Kind), num(l.Now.N), num(l.Now.Of), num(l.Before.N), num(l.Before.Of), since})
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// reportFile names a review's files.
+func reportFile(p *store.ReportPage) string {
+	name := "holdpoint-review-" + p.Period
+	if p.Flow != "" {
+		name += "-" + p.Flow
+	}
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, name)
+}
+
+// reportMarkdown gives a review with its comments and signatures as text, in the
+// reader's language.
+func (s *site) reportMarkdown(c echo.Context) error {
+	v := web.VisitOf(c)
+	p, err := s.Store.FindReport(c.Request().Context(), v.Actor(), operation.ReportID(c.Param("id")))
+	if err != nil {
+		return err
+	}
+	m, err := s.reportModel(c, p)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+reportFile(p)+`.md"`)
+	return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(views.ReportMarkdown(m, v.Printer())))
+}
