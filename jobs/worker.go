@@ -210,6 +210,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		w.sweeper.Go(w.acceptances)
 	}
 	w.sweeper.Go(w.watch)
+	w.sweeper.Go(w.rollup)
 	if w.notify != nil {
 		w.sweeper.Go(w.notify.run)
 	}

@@ -63,7 +63,7 @@ type entryFact struct {
 var entryFacts = map[measure]entryFact{
 	mAttempts:       {kind: "K.action = 'claim'"},
 	mByDestination:  {kind: "K.to_state = 'confirmed' AND K.from_state <> 'confirmed'", more: `h.links NOT LIKE '%"by":"person"%'`},
-	mByPerson:       {kind: "K.to_state = 'confirmed' AND K.from_state <> 'confirmed'", more: `h.links LIKE '%"by":"person"%'`},
+	mByPerson:       {kind: "K.to_state = 'confirmed' AND K.from_state <> 'confirmed' AND K.actor_kind = 'person'", more: `h.links LIKE '%"by":"person"%'`},
 	mIntoDoubt:      {kind: "K.to_state IN " + doubt + " AND K.from_state NOT IN " + doubt},
 	mOutOfDoubt:     {kind: "K.to_state NOT IN " + doubt + " AND K.from_state IN " + doubt},
 	mSuspected:      {kind: "K.action IN ('duplicate_suspected', 'lookup')", more: on("h", suspicion) + " AND NOT " + before(suspicion)},
@@ -102,9 +102,9 @@ const afterStart = `(hd.decided_at <= d.received_at OR hd.event_id IS NULL AND E
 const sentAgain = `a.number > 1 AND a.protected AND a.dispatched_at IS NOT NULL
 	AND (SELECT count(*) FROM attempts b WHERE b.operation_id = a.operation_id AND b.key = a.key AND b.number < a.number AND b.dispatched_at IS NOT NULL) = 1`
 
-// caseTimes gives for a case c how long people had it in hand and worked on it, in
-// milliseconds, and whether anybody had it.
-const caseTimes = ` CROSS JOIN LATERAL (SELECT count(*) AS holds, COALESCE(sum(EXTRACT(EPOCH FROM COALESCE(x.released_at, c.closed_at) - x.taken_at) * 1000), 0)
+// caseTimes gives for a closed case c how long people had it in hand and worked on it, in
+// milliseconds, corrections included, and how often anybody took it.
+const caseTimes = ` CROSS JOIN LATERAL (SELECT count(*) AS holds, COALESCE(sum(CAST(EXTRACT(EPOCH FROM COALESCE(x.released_at, c.closed_at) - x.taken_at) * 1000 AS bigint)), 0)
 		+ COALESCE((SELECT sum(k.delta_ms) FROM case_corrections k WHERE k.case_id = c.id AND k.clock = 'in_hand'), 0) AS in_hand,
 		COALESCE((SELECT sum(v.active_ms) FROM case_active v WHERE v.case_id = c.id), 0)
 		+ COALESCE((SELECT sum(k.delta_ms) FROM case_corrections k WHERE k.case_id = c.id AND k.clock = 'active'), 0) AS active
@@ -155,19 +155,25 @@ var factsSQL = func() string {
 }()
 
 // facts counts what happened in [from, to), by the stretches between the bounds, which
-// are in order. Cases are counted apart.
+// are in order.
 func (t *tx) facts(from, to time.Time, bounds []time.Time) ([]fact, error) {
-	var rows []fact
+	return t.factsBy(casesSQL, from, to, bounds)
+}
+
+// factsBy is facts with the statement that counts settled cases.
+func (t *tx) factsBy(cases string, from, to time.Time, bounds []time.Time) ([]fact, error) {
+	var all []fact
 	if !from.Before(to) {
 		return nil, nil
 	}
-	err := t.list(&rows, factsSQL, from.UTC(), to.UTC(), timeArray(bounds), pq.Array(operation.DurationBounds))
-	if err != nil {
-		return nil, err
+	for _, q := range []string{factsSQL, cases} {
+		var rows []fact
+		if err := t.list(&rows, q, from.UTC(), to.UTC(), timeArray(bounds), pq.Array(operation.DurationBounds)); err != nil {
+			return nil, err
+		}
+		all = append(all, rows...)
 	}
-	var cases []fact
-	err = t.list(&cases, casesSQL, from.UTC(), to.UTC(), timeArray(bounds), pq.Array(operation.DurationBounds))
-	return append(rows, cases...), err
+	return all, nil
 }
 
 // casesSQL counts the cases that were closed in [$1, $2) and that anybody had in hand.

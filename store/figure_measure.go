@@ -1,6 +1,10 @@
 package store
 
 import (
+	"encoding/json"
+	"strconv"
+	"time"
+
 	"holdpoint/operation"
 )
 
@@ -116,4 +120,26 @@ func between(before, after *tally) tally {
 		}
 	}
 	return out
+}
+
+// placeSQL is a measure's place in a stored array, which counts from 1.
+func placeSQL(m measure) string {
+	_, place := m.place(0)
+	return strconv.Itoa(place + 1)
+}
+
+// storedTotals is one row of running totals as it is read.
+type storedTotals struct {
+	Part        int       `db:"part"`
+	Flow        string    `db:"flow"`
+	Destination string    `db:"destination"`
+	Until       time.Time `db:"until"`
+	Totals      string    `db:"totals"`
+}
+
+func (r storedTotals) key() seriesKey { return seriesKey{r.Part, r.Flow, r.Destination} }
+
+func (r storedTotals) numbers() (out []int64, err error) {
+	err = json.Unmarshal([]byte(r.Totals), &out)
+	return out, err
 }
