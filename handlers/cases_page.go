@@ -99,6 +99,9 @@ func (s *site) showCase(c echo.Context, status int, p *store.CasePage, q operati
 	} else {
 		m.Panel = k.closedPanel()
 	}
+	if m.CauseBlock, err = s.causeBlock(c, b); err != nil {
+		return err
+	}
 	if m.Queue, err = s.queueBar(c, p, q); err != nil {
 		return err
 	}

@@ -59,6 +59,9 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 		Head: b.head(), Stages: stageStrip(p, b.lang), Approved: b.approvedColumn(want),
 		Tried: b.triedColumn(want), Found: b.foundColumn(want), Panel: b.panel(), History: newestOf(p, b.n, b.lang, want),
 	}
+	if m.Cause, err = s.causeBlock(c, b); err != nil {
+		return err
+	}
 	if m.Panel.Next, err = s.nextUnknown(c, p); err != nil {
 		return err
 	}
@@ -78,8 +81,12 @@ func (s *site) builder(c echo.Context, p *store.OperationPage, t typed) (panelOf
 		return panelOf{}, err
 	}
 	p.Gate = inWords(p.Gate, p.Flow2, v.Printer().Lang, n.people)
+	causes, err := s.Store.ListCauses(c.Request().Context(), v.Actor(), p.ID)
+	if err != nil {
+		return panelOf{}, err
+	}
 	received, err := s.Store.ListReceived(c.Request().Context(), who, p.Flow)
-	return panelOf{p: p, n: n, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t, received: received}, err
+	return panelOf{p: p, n: n, lang: v.Printer().Lang, zone: v.Printer().Zone, typed: t, received: received, causes: causes}, err
 }
 
 // showStale writes the page that refuses a decision on something that has changed: what

@@ -44,6 +44,9 @@ func (s *site) operations(c echo.Context) error {
 	m := views.OperationsModel{Filter: operationsFilter(f, list, v), Pager: pagerOf(c, list.Prev, list.Next), MayAdopt: v.Has(operation.RoleOpsOwner),
 		ViewsURL: pathViews + "?" + filters, ExportURL: pathExport + "?" + filters}
 	m.Filter.Active = filters != ""
+	if v.Has(owners.roles...) && (f.State == "" || f.State == operation.Confirmed) && !f.Open {
+		m.DisputeURL = views.PathDisputes + "?" + filters
+	}
 	for _, x := range saved {
 		m.Views = append(m.Views, views.SavedView{ID: string(x.ID), Name: x.Name, URL: viewURL(x), Current: x.Filters == filters})
 	}

@@ -27,6 +27,8 @@ type panelOf struct {
 	settling bool
 	// back is the address to which the forms lead back; "" = the operation's own page.
 	back string
+	// causes are why the operation stopped, the newest first.
+	causes []store.Cause
 }
 
 func (b panelOf) panel() views.Panel {

@@ -208,3 +208,6 @@ func (s *Store) ListCauses(ctx context.Context, viewer Actor, id operation.ID) (
 	})
 	return out, err
 }
+
+// ChainOK reports whether the pattern's own history verifies.
+func (p *PatternPage) ChainOK() bool { return chainBreak(p.History) == 0 }

@@ -264,11 +264,19 @@ func (s *Store) GrantAttempts(ctx context.Context, a Actor, sh Shown, n int) err
 
 // Dispute brings a closed operation back to review, with evidence against its state.
 func (s *Store) Dispute(ctx context.Context, a Actor, sh Shown, link string) error {
+	return s.disputeVerb(ctx, a, sh, link, func(*unit) error { return nil })
+}
+
+// disputeVerb is Dispute with what must hold besides, of one among several.
+func (s *Store) disputeVerb(ctx context.Context, a Actor, sh Shown, link string, also func(*unit) error) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
+		if err := also(u); err != nil {
+			return err
+		}
 		if !u.op.State.Closed() {
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}
-		if !u.reviewer().Matches(who) && !who.Has(operation.RoleApprover) && !who.Has(operation.RoleOpsOwner) {
+		if !mayDispute(u.reviewer(), who) {
 			return operation.Refuse(operation.CodeNotEntitled, "role", string(u.reviewer().Role)).By(u.people(u.op).Reviewer)
 		}
 		h, err := u.statement(sh.Reason, "", link)

@@ -121,6 +121,7 @@ func (i QueueItem) standing() string {
 var operationEntries = []subEntry{
 	{PathOperations, "cases.nav.all"},
 	{PathCases, "cases.nav.cases"},
+	{PathPatterns, "cases.nav.patterns"},
 }
 
 // sumsText says where a frozen list stands, in one sentence whose numbers add up.

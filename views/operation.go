@@ -6,6 +6,8 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/views/text"
+
+	"github.com/a-h/templ"
 )
 
 // OperationModel is the page of one operation: what was approved, what was tried,
@@ -19,6 +21,8 @@ type OperationModel struct {
 	Found    Found
 	Panel    Panel
 	History  HistoryModel
+	// Cause says why it stopped; nil = it never did.
+	Cause templ.Component
 }
 
 // Head is the top of an operation's page.
@@ -68,6 +72,8 @@ type Head struct {
 	// CaseWith has it in hand, zero = nobody.
 	Case     *Link
 	CaseWith Who
+	// Contradiction is evidence against what a person decided; nil = there is none.
+	Contradiction *Contradiction
 }
 
 // ConfirmedBy says whose word confirmed the effect.

@@ -158,6 +158,8 @@ type CheckItem struct {
 	Comment string
 	By      Who
 	At      time.Time
+	// Known is what is known of the error from others, beside the question about the cause.
+	Known *KnownPattern
 
 	Attachments []AttachmentView
 }
