@@ -73,6 +73,9 @@ func (s *site) showDestination(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m.Pause, m.Resume = pauseForms(pathDestination(d.Name), d.Paused != nil, barred, d.Counts.InFlight(), t)
+	if m.Acceptance, err = s.acceptanceCard(c, store.AcceptanceFilter{Destination: d.Name}); err != nil {
+		return err
+	}
 	m.Frame = web.Frame(c, views.SectionDestinations)
 	return web.RenderStatus(c, status, views.DestinationPage(m))
 }

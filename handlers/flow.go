@@ -117,6 +117,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m.Pause, m.Resume = pauseForms(pathFlow(f.Name), f.Paused != nil, barred, m.InFlight, t)
+	if m.Acceptance, err = s.acceptanceCard(c, store.AcceptanceFilter{Flow: f.Name}); err != nil {
+		return err
+	}
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.RenderStatus(c, status, views.FlowPage(m))
 }

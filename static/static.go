@@ -48,6 +48,7 @@ var sheets = []string{
 	"css/cases.css",
 	"css/reports.css",
 	"css/print.css",
+	"css/acceptance.css",
 	"css/utilities.css",
 }
 

@@ -52,6 +52,7 @@ type FlowModel struct {
 	InFlight        int
 	Pause           *ReasonForm
 	Resume          *ReasonForm
+	Acceptance      AcceptanceCard
 }
 
 // FlowInput is one input of a flow.
@@ -138,6 +139,7 @@ type DestinationModel struct {
 	InFlight    []InFlight
 	Pause       *ReasonForm
 	Resume      *ReasonForm
+	Acceptance  AcceptanceCard
 }
 
 // HealthView says how the newest attempts at a destination ended, each outcome apart.
