@@ -45,6 +45,7 @@ func (u *unit) save() error {
 			return err
 		}
 	}
+	u.noteStop()
 	js, err := u.encodeEntries(u.entries, u.places())
 	if err != nil {
 		return err
