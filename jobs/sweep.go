@@ -30,6 +30,7 @@ func (w *Worker) sweepAll() {
 		}
 		ctx, cancel := context.WithTimeout(w.stopping, time.Minute)
 		w.sweepLeases(ctx)
+		w.markRestored(ctx)
 		from = w.sweepDue(ctx, from)
 		if n%expiryEvery == 0 {
 			w.sweepExpired(ctx)

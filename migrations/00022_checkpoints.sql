@@ -9,6 +9,7 @@ CREATE TABLE checkpoint_leaves (
     number bigint NOT NULL,                     -- the checkpoint that took them up
     ids    int8multirange NOT NULL,             -- the entries' numbers; positions follow them in ascending order
     hashes bytea NOT NULL,                      -- the entries' hashes, one after the other
+    names  text NOT NULL,                       -- a line for each: kind, seq, identifier of its subject; signed by nobody
     CONSTRAINT checkpoint_leaves_whole CHECK (length(hashes) = 32 * count)
 );
 ALTER TABLE checkpoint_leaves ALTER COLUMN hashes SET STORAGE EXTERNAL; -- hashes do not compress

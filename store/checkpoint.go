@@ -69,6 +69,9 @@ type checkpointRow struct {
 type leafRow struct {
 	ID   int64  `db:"id"`
 	Hash []byte `db:"hash"`
+	Kind string `db:"subject_kind"`
+	Name string `db:"subject_id"`
+	Seq  int64  `db:"seq"`
 }
 
 // checkpointPass makes one checkpoint.
@@ -137,7 +140,7 @@ func (p *checkpointPass) line() (int64, error) {
 }
 
 const lateSQL = `WITH c AS MATERIALIZED (SELECT COALESCE(range_agg(ids), '{}') AS ids FROM checkpoint_leaves WHERE upper(ids) > $1)
-SELECT h.id, h.hash FROM history h, c WHERE h.id > $1 AND h.id <= $2 AND NOT c.ids @> h.id ORDER BY h.id LIMIT $3`
+SELECT h.id, h.hash, h.subject_kind, h.subject_id, h.seq FROM history h, c WHERE h.id > $1 AND h.id <= $2 AND NOT c.ids @> h.id ORDER BY h.id LIMIT $3`
 
 // read gives the entries that are to be taken up: late ones, whose transactions were open
 // when a later number was taken up, and new ones. Numbers up to Settled cannot appear any
@@ -159,7 +162,7 @@ func (p *checkpointPass) read() (late, fresh []leafRow, err error) {
 	if settle {
 		p.at.Settled = p.at.Horizon
 	}
-	if err := p.list(&fresh, `SELECT id, hash FROM history WHERE id > $1 ORDER BY id LIMIT $2`, p.last.UpTo, checkpointEntries); err != nil {
+	if err := p.list(&fresh, `SELECT id, hash, subject_kind, subject_id, seq FROM history WHERE id > $1 ORDER BY id LIMIT $2`, p.last.UpTo, checkpointEntries); err != nil {
 		return nil, nil, err
 	}
 	p.made.More = len(fresh) == checkpointEntries
@@ -239,6 +242,7 @@ func (p *checkpointPass) append(tree *checkpoint.Tree, number int64, rows []leaf
 		rows = rows[n:]
 		first := tree.Size()
 		ids, hashes := make([]int64, n), make([]byte, 0, 32*n)
+		var names strings.Builder
 		for i, r := range part {
 			if len(r.Hash) != 32 {
 				return fmt.Errorf("history entry %d has a hash of %d bytes", r.ID, len(r.Hash))
@@ -247,9 +251,10 @@ func (p *checkpointPass) append(tree *checkpoint.Tree, number int64, rows []leaf
 				return err
 			}
 			ids[i], hashes = r.ID, append(hashes, r.Hash...)
+			fmt.Fprintf(&names, "%s %d %s\n", r.Kind, r.Seq, r.Name)
 		}
-		if err := p.one(`INSERT INTO checkpoint_leaves (first, count, number, ids, hashes) VALUES ($1, $2, $3, CAST(CAST($4 AS text) AS int8multirange), $5)`,
-			int64(first), n, number, multirange(checkpoint.SpansOf(ids)), hashes); err != nil {
+		if err := p.one(`INSERT INTO checkpoint_leaves (first, count, number, ids, hashes, names) VALUES ($1, $2, $3, CAST(CAST($4 AS text) AS int8multirange), $5, $6)`,
+			int64(first), n, number, multirange(checkpoint.SpansOf(ids)), hashes, names.String()); err != nil {
 			return err
 		}
 	}

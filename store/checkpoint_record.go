@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -119,6 +120,11 @@ type LogEntry struct {
 	ID       int64
 	Number   int64 // of the checkpoint that took it up
 	Hash     [32]byte
+	// Kind, Subject and Seq are what the log calls it. No signature covers them: they help
+	// to name what is gone.
+	Kind    operation.SubjectKind
+	Subject string
+	Seq     int64
 }
 
 // Log gives the positions of the log in their order.
@@ -129,21 +135,34 @@ func (r *Record) Log(yield func(LogEntry) error) error {
 		Number int64  `db:"number"`
 		IDs    string `db:"ids"`
 		Hashes []byte `db:"hashes"`
+		Names  string `db:"names"`
 	}
-	return each(r, `SELECT first, count, number, CAST(ids AS text) AS ids, hashes FROM checkpoint_leaves ORDER BY first`, func(l leaves) error {
+	return each(r, `SELECT first, count, number, CAST(ids AS text) AS ids, hashes, names FROM checkpoint_leaves ORDER BY first`, func(l leaves) error {
 		ids, err := parseMultirange(l.IDs)
 		if err != nil || ids.Count()*32 != int64(len(l.Hashes)) {
 			return fmt.Errorf("the log's row at position %d does not hold as many entries as hashes", l.First)
 		}
-		at := 0
+		at, names := 0, strings.Split(l.Names, "\n")
 		for id := range ids.All {
-			if err := yield(LogEntry{uint64(l.First) + uint64(at), id, l.Number, [32]byte(l.Hashes[32*at : 32*at+32])}); err != nil {
+			e := LogEntry{Position: uint64(l.First) + uint64(at), ID: id, Number: l.Number, Hash: [32]byte(l.Hashes[32*at : 32*at+32])}
+			if at < len(names) {
+				e.name(names[at])
+			}
+			if err := yield(e); err != nil {
 				return err
 			}
 			at++
 		}
 		return nil
 	})
+}
+
+func (e *LogEntry) name(line string) {
+	kind, rest, _ := strings.Cut(line, " ")
+	seq, id, named := strings.Cut(rest, " ")
+	if n, err := strconv.ParseInt(seq, 10, 64); err == nil && named {
+		e.Kind, e.Seq, e.Subject = operation.SubjectKind(kind), n, id
+	}
 }
 
 // Notes gives the signed notes that the database holds, by their numbers.

@@ -34,7 +34,7 @@ func logged(t *testing.T, f *storetest.Fixture, known *checkpoint.Keys) (ids []i
 		ok(t, r.Entries(func(l operation.Line) error { hashes[l.ID] = l.Hash; return nil }))
 		roots := map[uint64][32]byte{}
 		ok(t, r.Log(func(e store.LogEntry) error {
-			if e.Position != uint64(len(ids)) || hashes[e.ID] != e.Hash {
+			if e.Position != uint64(len(ids)) || hashes[e.ID] != e.Hash || e.Subject == "" || e.Seq < 1 {
 				t.Errorf("position %d: %+v", len(ids), e)
 			}
 			ids = append(ids, e.ID)
@@ -184,8 +184,8 @@ func TestCheckpointGuards(t *testing.T) {
 	_, err := f.Store.MakeCheckpoint(t.Context(), signer)
 	ok(t, err)
 	for constraint, q := range map[string]string{
-		"checkpoint_leaves_follow":      `INSERT INTO checkpoint_leaves SELECT first + count + 1, count, number, ids, hashes FROM checkpoint_leaves ORDER BY first DESC LIMIT 1`,
-		"checkpoint_leaves_whole":       `INSERT INTO checkpoint_leaves SELECT first + count, count, number, ids, '\x00' FROM checkpoint_leaves ORDER BY first DESC LIMIT 1`,
+		"checkpoint_leaves_follow":      `INSERT INTO checkpoint_leaves SELECT first + count + 1, count, number, ids, hashes, names FROM checkpoint_leaves ORDER BY first DESC LIMIT 1`,
+		"checkpoint_leaves_whole":       `INSERT INTO checkpoint_leaves SELECT first + count, count, number, ids, '\x00', names FROM checkpoint_leaves ORDER BY first DESC LIMIT 1`,
 		"checkpoints_follow":            `INSERT INTO checkpoints SELECT number + 2, line, size, root, frontier, up_to, at, signer, note FROM checkpoints ORDER BY number DESC LIMIT 1`,
 		"checkpoints_append_only":       `UPDATE checkpoints SET note = 'x'`,
 		"checkpoint_leaves_append_only": `DELETE FROM checkpoint_leaves`,

@@ -24,15 +24,17 @@ import (
 type commands struct {
 	Settings
 
-	Serve   serveCmd   `cmd:"" help:"Serve pages, API and intake, and work on jobs."`
-	Work    workCmd    `cmd:"" help:"Perform effects and lookups; any number may run."`
-	Migrate migrateCmd `cmd:"" help:"Bring the database's schema to this program's version."`
-	Apply   applyCmd   `cmd:"" help:"Take flows, destination profiles and sources into use."`
-	User    userCmd    `cmd:"" help:"Manage people."`
-	Token   tokenCmd   `cmd:"" help:"Manage API tokens."`
-	Drill   drillCmd   `cmd:"" help:"Run the six acceptance cases with real processes and show the sheet."`
-	Bench   benchCmds  `cmd:"" help:"Measure on a PostgreSQL of its own."`
-	Version versionCmd `cmd:"" help:"Say which version this is."`
+	Serve      serveCmd      `cmd:"" help:"Serve pages, API and intake, and work on jobs."`
+	Work       workCmd       `cmd:"" help:"Perform effects and lookups; any number may run."`
+	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema to this program's version."`
+	Apply      applyCmd      `cmd:"" help:"Take flows, destination profiles and sources into use."`
+	User       userCmd       `cmd:"" help:"Manage people."`
+	Token      tokenCmd      `cmd:"" help:"Manage API tokens."`
+	Verify     verifyCmd     `cmd:"" help:"Check the history against its chains and the signed checkpoints; prove that an operation is in one."`
+	Drill      drillCmd      `cmd:"" help:"Run the six acceptance cases with real processes and show the sheet."`
+	Bench      benchCmds     `cmd:"" help:"Measure on a PostgreSQL of its own."`
+	Checkpoint checkpointCmd `cmd:"" help:"Manage the key that signs checkpoints of the history."`
+	Version    versionCmd    `cmd:"" help:"Say which version this is."`
 
 	ConfigDoc configDocCmd `cmd:"" hidden:"" help:"Write docs/configuration.md."`
 }
@@ -44,8 +46,17 @@ func main() {
 	k.FatalIfErrorf(err)
 	if err := ctx.Run(&c.Settings, k); err != nil {
 		fmt.Fprintln(os.Stderr, "holdpoint:", explain(err))
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// exitCode is 1 for an error, unless the error has a code of its own.
+func exitCode(err error) int {
+	var own interface{ ExitCode() int }
+	if errors.As(err, &own) {
+		return own.ExitCode()
+	}
+	return 1
 }
 
 func newParser(c *commands) *kong.Kong {

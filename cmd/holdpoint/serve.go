@@ -99,7 +99,7 @@ func (c *serveCmd) Run(s *Settings) error {
 		return err
 	}
 	defer st.Close()
-	end, err := s.watch(ctx, st, log)
+	end, err := s.watch(ctx, st, c.CheckpointFile, log)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type Settings struct {
 	DatabasePort int           `env:"HOLDPOINT_DATABASE_PORT" default:"0" help:"Port of the private PostgreSQL on 127.0.0.1; 0 takes a free one." group:"Database"`
 	MaxConns     int           `env:"HOLDPOINT_DATABASE_CONNECTIONS" default:"12" help:"Database connections of one process at most. More do not help on few cores." group:"Database"`
 	ConfirmAfter time.Duration `env:"HOLDPOINT_CONFIRM_AFTER" default:"10m" help:"How old a sign-in may be for decisions about re-executions and for changes of access; then the person confirms who they are." group:"Installation"`
+	Zone         string        `env:"HOLDPOINT_ZONE" default:"UTC" help:"Time zone of the installation, such as Europe/Warsaw: its weeks and months, and so its reviews, begin there. People read times in their own zone." group:"Installation"`
 	LogLevel     string        `env:"HOLDPOINT_LOG_LEVEL" enum:",debug,info,warn,error" default:"" help:"debug, info, warn or error. Default: info." group:"Log"`
 	LogFormat    string        `env:"HOLDPOINT_LOG_FORMAT" enum:"json,text" default:"json" help:"json or text, on standard error." group:"Log"`
 }
@@ -32,6 +33,7 @@ type Jobs struct {
 	StopTimeout time.Duration `env:"HOLDPOINT_STOP_TIMEOUT" default:"30s" help:"How long a stopping process lets running requests finish before their outcome counts as unknown." group:"Jobs"`
 	Worker      string        `env:"HOLDPOINT_WORKER" help:"Name of this process in history and log. Default: the host's name." group:"Jobs"`
 	Notices
+	Checkpointing
 }
 
 // logger writes one line per event to standard error; level is the default one.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"holdpoint/jobs"
 	"holdpoint/store"
 )
 
@@ -24,19 +25,21 @@ const witnessEvery = time.Second
 // witness compares the database with the file, before anything is sent and while the
 // process runs, and keeps the file.
 type witness struct {
-	path  string
-	store *store.Store
-	log   *slog.Logger
-	last  store.Witness
-	stale bool // the last try failed, and the log says so
-	ended chan struct{}
+	path string
+	// checkpoints is the file with signed checkpoints; its path may be "".
+	checkpoints jobs.CheckpointFile
+	store       *store.Store
+	log         *slog.Logger
+	last        store.Witness
+	stale       bool // the last try failed, and the log says so
+	ended       chan struct{}
 }
 
-// watch compares the database with the file in the data folder, and pauses all sends
-// when they differ. It returns before anything may be sent. From then on it keeps the
+// watch compares the database with the file in the data folder and with the checkpoint
+// file, if there is one, and pauses all sends when they differ. It returns before anything may be sent. From then on it keeps the
 // file; end, called after all work, writes the last state.
-func (s *Settings) watch(ctx context.Context, st *store.Store, log *slog.Logger) (end func(), err error) {
-	w := &witness{path: filepath.Join(s.Data, witnessFile), store: st, log: log, ended: make(chan struct{})}
+func (s *Settings) watch(ctx context.Context, st *store.Store, checkpoints string, log *slog.Logger) (end func(), err error) {
+	w := &witness{path: filepath.Join(s.Data, witnessFile), checkpoints: jobs.CheckpointFile{Path: checkpoints}, store: st, log: log, ended: make(chan struct{})}
 	if err := w.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -49,6 +52,53 @@ func (s *Settings) watch(ctx context.Context, st *store.Store, log *slog.Logger)
 }
 
 func (w *witness) begin(ctx context.Context) error {
+	if err := w.compareFolder(ctx); err != nil {
+		return err
+	}
+	return w.compareCheckpoints(ctx)
+}
+
+// compareCheckpoints pauses all sends when the checkpoint file is ahead of the database:
+// it was written outside, so it knows of a history that this database lacks.
+func (w *witness) compareCheckpoints(ctx context.Context) error {
+	if w.checkpoints.Path == "" {
+		return nil
+	}
+	newest, err := w.checkpoints.Newest()
+	if err != nil || newest == nil {
+		return err
+	}
+	now, err := w.store.FindWitness(ctx)
+	if err != nil {
+		return err
+	}
+	if now.Installation != newest.Installation {
+		return fmt.Errorf("%s holds checkpoints of installation %s, but the database holds %s. Give this installation a file of its own (HOLDPOINT_CHECKPOINT_FILE), or connect the database that belongs to it",
+			w.checkpoints.Path, newest.Installation, now.Installation)
+	}
+	mismatch, err := w.store.CompareCheckpoint(ctx, *newest)
+	if err != nil || mismatch == nil {
+		return err
+	}
+	return w.pause(ctx, *mismatch)
+}
+
+// pause stops all sends for a mismatch. The pause comes first: a file that fits must never
+// stand beside a database that sends.
+func (w *witness) pause(ctx context.Context, m store.Mismatch) error {
+	if err := w.store.PauseForWitness(ctx, m); err != nil {
+		return fmt.Errorf("the database does not fit its witness (%s), and the sends cannot be paused: %w", m.Word, err)
+	}
+	w.log.Error("ALL SENDS ARE PAUSED: the database does not fit its witness. Reconcile what happened since, then an admin resumes",
+		"why", m.Word, "since", m.Since, "witness", w.last, "database", m.Now)
+	now, err := w.store.FindWitness(ctx)
+	if err != nil {
+		return err
+	}
+	return w.keep(now)
+}
+
+func (w *witness) compareFolder(ctx context.Context) error {
 	kept, found, err := readWitness(w.path)
 	if err != nil {
 		return err
@@ -75,22 +125,14 @@ func (w *witness) begin(ctx context.Context) error {
 	return w.look(ctx)
 }
 
-// look compares the database with what was last seen of it, and keeps what it is now. The
-// pause comes first: a file that fits must never stand beside a database that sends.
+// look compares the database with what was last seen of it, and keeps what it is now.
 func (w *witness) look(ctx context.Context) error {
 	now, mismatch, err := w.store.CompareWitness(ctx, w.last)
 	if err != nil {
 		return err
 	}
 	if mismatch != nil {
-		if err := w.store.PauseForWitness(ctx, *mismatch); err != nil {
-			return fmt.Errorf("the database does not fit its witness (%s), and the sends cannot be paused: %w", mismatch.Word, err)
-		}
-		w.log.Error("ALL SENDS ARE PAUSED: the database does not fit its witness. Reconcile what happened since, then an admin resumes",
-			"why", mismatch.Word, "since", mismatch.Since, "witness", w.last, "database", now)
-		if now, err = w.store.FindWitness(ctx); err != nil {
-			return err
-		}
+		return w.pause(ctx, *mismatch)
 	}
 	if now == w.last {
 		return nil

@@ -41,7 +41,7 @@ func (c workCmd) Run(s *Settings) error {
 		return err
 	}
 	defer st.Close()
-	end, err := s.watch(ctx, st, log)
+	end, err := s.watch(ctx, st, c.CheckpointFile, log)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,11 @@ func (j Jobs) start(ctx context.Context, public string, st *store.Store, r prome
 	if err != nil {
 		return nil, err
 	}
-	w, err := jobs.New(jobs.Config{Store: st, Log: log, Name: j.Worker, Metrics: r, Effects: j.Effects, Lookups: j.Lookups,
+	points, err := j.checkpoints()
+	if err != nil {
+		return nil, err
+	}
+	w, err := jobs.New(jobs.Config{Checkpoints: points, Store: st, Log: log, Name: j.Worker, Metrics: r, Effects: j.Effects, Lookups: j.Lookups,
 		Sweep: j.Sweep, Poll: j.Poll, StopTimeout: j.StopTimeout, Notify: notify, Rehearse: rehearse})
 	if err != nil {
 		return nil, err

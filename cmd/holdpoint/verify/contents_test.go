@@ -1,0 +1,93 @@
+package verify
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/store/storetest"
+)
+
+func (w *world) bytes() []byte {
+	w.t.Helper()
+	raw, err := os.ReadFile(w.file.Path)
+	ok(w.t, err)
+	return raw
+}
+
+// sent gives an operation that was sent and confirmed.
+func (w *world) sent() operation.ID {
+	w.t.Helper()
+	id, worker := w.Ready(w.t), store.Job("worker")
+	d, err := w.Store.ClaimAndDispatch(w.t.Context(), worker, id, "worker")
+	ok(w.t, err)
+	_, err = w.Store.Record(w.t.Context(), worker, d.Attempt, d.Fence, operation.Result{Outcome: operation.OutcomeConfirmed, TargetReference: "co_" + string(id)})
+	ok(w.t, err)
+	if s := w.State(w.t, id); s != operation.Confirmed {
+		w.t.Fatalf("the operation is %s", s)
+	}
+	return id
+}
+
+// Erased bodies leave everything else verifiable, and are told from altered ones.
+func TestErasedAndAltered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.sent()
+	open := w.Ready(t)
+	w.Receive(t, storetest.CouponEvent())
+	w.publish()
+	r := w.verify(withContents)
+	w.whole(r)
+	if r.Bodies == nil || r.Bodies.Whole < 3 || r.Bodies.Erased != 0 {
+		t.Fatalf("%+v", r.Bodies)
+	}
+	all := r.Bodies.Whole
+	w.do(`DELETE FROM version_bodies WHERE version_id IN (SELECT id FROM content_versions WHERE operation_id = $1)`, string(id))
+	w.do(`UPDATE attempts SET resolved = NULL WHERE operation_id = $1`, string(id))
+	r = w.verify(withContents)
+	w.whole(r)
+	if r.Bodies.Erased != 2 || r.Bodies.Whole != all-2 {
+		t.Errorf("%+v", r.Bodies)
+	}
+	w.whole(w.verifyExport(w.export()))
+
+	// Of an operation that is not closed, nothing may be gone, and nothing may be altered.
+	w.do(`UPDATE version_bodies SET content = replace(content, ':', ': ') WHERE version_id IN (SELECT id FROM content_versions WHERE operation_id = $1)`, string(open))
+	w.whole(w.verify(withContents)) // the same content, written another way
+	w.do(`UPDATE version_bodies SET request = replace(request, '"url":"', '"url":"https://elsewhere.example/') WHERE version_id IN (SELECT id FROM content_versions WHERE operation_id = $1)`, string(open))
+	if f := w.first(w.verify(withContents), Altered, open, 0); !strings.Contains(f.Detail, "version") {
+		t.Errorf("%s", f)
+	}
+	w.whole(w.verify())
+	w.do(`DELETE FROM version_bodies WHERE version_id IN (SELECT id FROM content_versions WHERE operation_id = $1)`, string(open))
+	w.first(w.verify(withContents), Removed, open, 0)
+}
+
+// The bytes that left and what is attached are compared with their hashes too.
+func TestAlteredRequestAndAttachment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.sent()
+	w.do(`UPDATE attempts SET resolved = replace(resolved, '"url":"', '"url":"https://elsewhere.example/') WHERE operation_id = $1`, string(id))
+	if f := w.first(w.verify(withContents), Altered, id, 0); !strings.Contains(f.Detail, "request") {
+		t.Errorf("%s", f)
+	}
+	w.do(`UPDATE attempts SET resolved = NULL WHERE operation_id = $1`, string(id))
+	w.do(`INSERT INTO attachments (id, operation_id, evidence_id, round, item, place, kind, size, width, height, hash, given_by, at)
+		SELECT 'atc_test', $1, NULL, 1, 'log', 1, 'application/pdf', 3, 0, 0, sha256('abc'), id, now() FROM users LIMIT 1`, string(id))
+	w.do(`INSERT INTO attachment_bodies (attachment_id, name, data) VALUES ('atc_test', 'x.pdf', 'abc')`)
+	w.whole(w.verify(withContents))
+	w.do(`UPDATE attachment_bodies SET data = 'abd'`)
+	if f := w.first(w.verify(withContents), Altered, id, 0); !strings.Contains(f.Detail, "attachment") {
+		t.Errorf("%s", f)
+	}
+	w.do(`DELETE FROM attachment_bodies`)
+	r := w.verify(withContents)
+	w.whole(r)
+	if r.Bodies.Erased != 2 {
+		t.Errorf("%+v", r.Bodies)
+	}
+}
