@@ -34,14 +34,6 @@ func (s *site) reportRoutes() []route {
 // lateAfter is how long after its due time a review counts as made late.
 const lateAfter = 2 * time.Hour
 
-// zone is the installation's.
-func (d Deps) zone() *time.Location {
-	if d.Zone == nil {
-		return time.UTC
-	}
-	return d.Zone
-}
-
 // reports lists the reviews that the viewer may see.
 func (s *site) reports(c echo.Context) error {
 	v, ctx := web.VisitOf(c), c.Request().Context()
@@ -65,7 +57,7 @@ func (s *site) reports(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	zone := s.zone()
+	zone := s.Store.Zone()
 	m := views.ReportsModel{Kinds: pick(operation.ReportKinds, f.Kind), Active: f.Kind != "" || flow != "", Pager: pagerOf(c, list.Prev, list.Next), Zone: zone.String(),
 		FirstWeek: operation.Running(operation.Weekly, v.Now, zone).To, FirstMonth: operation.Running(operation.Monthly, v.Now, zone).To}
 	p := v.Printer()

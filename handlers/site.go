@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"holdpoint/connector/assist"
 	"holdpoint/operation"
@@ -23,8 +22,6 @@ type Deps struct {
 	Provider *Provider
 	// Told says by what people can be told.
 	Told store.NoticeChannels
-	// Zone is the installation's, in which weeks and months begin; nil = UTC.
-	Zone *time.Location
 	// Assist asks a language model for suggestions; nil = off.
 	Assist *assist.Client
 }

@@ -37,7 +37,7 @@ func (w *Worker) watchOnce(ctx context.Context) {
 	}
 	moves, err := w.store.JudgeLimits(ctx, channels, watchEvery*9/10, breachTitle)
 	w.swept("limit", moves, err)
-	made, err := w.store.MakeReports(ctx, channels, w.cfg.Zone)
+	made, err := w.store.MakeReports(ctx, channels)
 	w.swept("report", made, err)
 }
 

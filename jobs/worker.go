@@ -52,8 +52,6 @@ type Config struct {
 	Rehearse Rehearse
 	// Checkpoints ties the history to what lies outside the database; nil = chains only.
 	Checkpoints *Checkpoints
-	// Zone is the installation's, in which weeks and months begin; nil = UTC.
-	Zone *time.Location
 }
 
 // The defaults of Config.
@@ -89,9 +87,6 @@ func (c Config) withDefaults() Config {
 	orDur(&c.Poll, DefaultPoll)
 	if c.Log == nil {
 		c.Log = slog.Default()
-	}
-	if c.Zone == nil {
-		c.Zone = time.UTC
 	}
 	if c.Env == nil {
 		c.Env = os.LookupEnv

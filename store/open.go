@@ -35,6 +35,7 @@ type Store struct {
 	hasher   chan struct{}
 	hashWait time.Duration
 	confirm  time.Duration
+	zone     *time.Location // of the installation
 }
 
 // Config opens a Store.
@@ -46,6 +47,8 @@ type Config struct {
 	// ConfirmAfter is how long after a proof of the person a session may decide about
 	// re-executions and change access; 0 = DefaultConfirmAfter.
 	ConfirmAfter time.Duration
+	// Zone is the installation's, in which its weeks and months begin; nil = UTC.
+	Zone *time.Location
 	// HashWait is how long a sign-in waits for its turn to be hashed; 0 = 4 s.
 	HashWait time.Duration
 }
@@ -69,7 +72,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	db.SetConnMaxIdleTime(2 * time.Minute)
 	s := &Store{db: db, url: c.URL, secret: c.Secret, log: c.Log, stmts: statements{all: map[string]*sqlx.Stmt{}},
 		defs: definitions{flows: map[string]*definition.Flow{}, profiles: map[string]*definition.Profile{}, sources: map[string]*definition.Source{}}, hasher: make(chan struct{}, 2),
-		hashWait: cmp.Or(c.HashWait, 4*time.Second), confirm: cmp.Or(c.ConfirmAfter, DefaultConfirmAfter)}
+		hashWait: cmp.Or(c.HashWait, 4*time.Second), confirm: cmp.Or(c.ConfirmAfter, DefaultConfirmAfter), zone: cmp.Or(c.Zone, time.UTC)}
 	if s.log == nil {
 		s.log = slog.Default()
 	}

@@ -21,13 +21,13 @@ const reviewFormat = 1
 
 // MakeReports makes every review that is due and missing: of the whole installation and
 // of each flow, for each period since the newest one, oldest first. Without any, it
-// begins with the newest period that is over. zone is the installation's. It returns how
-// many it made. Two processes make each once.
-func (s *Store) MakeReports(ctx context.Context, ch NoticeChannels, zone *time.Location) (int, error) {
-	due, err := s.dueReports(ctx, zone)
+// begins with the newest period that is over. It returns how many it made. Two processes
+// make each once.
+func (s *Store) MakeReports(ctx context.Context, ch NoticeChannels) (int, error) {
+	due, err := s.dueReports(ctx)
 	made := 0
 	for _, d := range due {
-		_, e := s.MakeReport(ctx, ch, d.period, d.flow, zone)
+		_, e := s.MakeReport(ctx, ch, d.period, d.flow)
 		switch {
 		case e == nil:
 			made++
@@ -51,7 +51,7 @@ type dueReport struct {
 // reportRounds bounds how many missing reviews of one kind and scope are made at one look.
 const reportRounds = 60
 
-func (s *Store) dueReports(ctx context.Context, zone *time.Location) ([]dueReport, error) {
+func (s *Store) dueReports(ctx context.Context) ([]dueReport, error) {
 	var now time.Time
 	var rows []struct {
 		Flow   string               `db:"flow"`
@@ -75,10 +75,10 @@ func (s *Store) dueReports(ctx context.Context, zone *time.Location) ([]dueRepor
 	}
 	var out []dueReport
 	for _, r := range rows {
-		p := operation.LastPeriod(r.Kind, now.Add(-reportSettles), zone)
+		p := operation.LastPeriod(r.Kind, now.Add(-reportSettles), s.zone)
 		if r.Newest != nil { // go on where the newest one ended, whatever the zone was then
-			if p = operation.Running(r.Kind, r.Newest.Add(12*time.Hour), zone); p.Key == r.Key {
-				p = p.Next(zone)
+			if p = operation.Running(r.Kind, r.Newest.Add(12*time.Hour), s.zone); p.Key == r.Key {
+				p = p.Next(s.zone)
 			}
 		}
 		for range reportRounds {
@@ -86,7 +86,7 @@ func (s *Store) dueReports(ctx context.Context, zone *time.Location) ([]dueRepor
 				break
 			}
 			out = append(out, dueReport{r.Flow, p})
-			p = p.Next(zone)
+			p = p.Next(s.zone)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b dueReport) int { return a.period.To.Compare(b.period.To) })
@@ -101,8 +101,8 @@ var ErrReportEarly = errors.New("the period of this review is not over")
 
 // MakeReport makes one review and plans its notices. Its facts are those of now; they
 // never change afterwards. flow "" = the whole installation.
-func (s *Store) MakeReport(ctx context.Context, ch NoticeChannels, period operation.Period, flow string, zone *time.Location) (operation.ReportID, error) {
-	p := &reportPass{flow: flow, zone: zone, now: reportSpan{from: period.From, to: period.To}, then: reportSpan{from: period.Before, to: period.From}}
+func (s *Store) MakeReport(ctx context.Context, ch NoticeChannels, period operation.Period, flow string) (operation.ReportID, error) {
+	p := &reportPass{flow: flow, zone: s.zone, now: reportSpan{from: period.From, to: period.To}, then: reportSpan{from: period.Before, to: period.From}}
 	var madeAt time.Time
 	err := s.snapshot(ctx, func(t *tx) error {
 		p.tx, p.facts, p.items = t, nil, nil
@@ -118,7 +118,7 @@ func (s *Store) MakeReport(ctx context.Context, ch NoticeChannels, period operat
 	if err != nil {
 		return "", err
 	}
-	f := operation.ReviewFacts{Format: reviewFormat, Kind: period.Kind, Period: period.Key, Flow: flow, Zone: zone.String(), From: utcText(period.From), To: utcText(period.To),
+	f := operation.ReviewFacts{Format: reviewFormat, Kind: period.Kind, Period: period.Key, Flow: flow, Zone: s.zone.String(), From: utcText(period.From), To: utcText(period.To),
 		Before: utcText(period.Before), MadeAt: utcText(madeAt), Lines: p.facts}
 	facts, err := f.Canonical()
 	if err != nil {
@@ -183,3 +183,6 @@ func (v Viewer) seesReport(flow string) bool {
 	who := v.In("")
 	return v.Active && !v.Token && seesWhole(who)
 }
+
+// Zone is the installation's time zone: its weeks and months begin there.
+func (s *Store) Zone() *time.Location { return s.zone }

@@ -128,7 +128,11 @@ func (d *database) migrate(ctx context.Context) error {
 
 // open opens the store.
 func (s *Settings) open(ctx context.Context, db *database, key []byte, log *slog.Logger) (*store.Store, error) {
-	st, err := store.Open(ctx, store.Config{URL: db.app, Secret: key, MaxConns: s.MaxConns, ConfirmAfter: s.ConfirmAfter, Log: log})
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("HOLDPOINT_ZONE: %w", err)
+	}
+	st, err := store.Open(ctx, store.Config{URL: db.app, Secret: key, MaxConns: s.MaxConns, ConfirmAfter: s.ConfirmAfter, Zone: zone, Log: log})
 	if err != nil {
 		return nil, err
 	}
