@@ -256,7 +256,7 @@ func (t *typed) acceptanceRefused(err error) bool {
 	if no.Field == "input" || no.Field == "comment" {
 		field = no.Field
 	}
-	t.wrong(field, views.Sentence("acceptance.bar."+strings.TrimPrefix(no.Code, "acceptance_"), "Destination", "", "Environment", ""))
+	t.wrong(field, views.Invalid(no.Code, no.Limit))
 	return true
 }
 

@@ -52,7 +52,7 @@ func (s *Store) AskAcceptance(ctx context.Context, a Actor, n NewAcceptance) (op
 			return err
 		}
 		if len(bars) > 0 {
-			return &Invalid{Field: "flow", Code: "acceptance_" + bars[0].Code}
+			return &Invalid{Field: "flow", Code: "acceptance_barred"}
 		}
 		if err := t.one(`INSERT INTO acceptance_runs (id, flow, flow_version, state, input, requested_by, requested_at) VALUES ($1, $2, $3, 'waiting', $4, $5, $6)`,
 			string(id), n.Flow, n.Version, n.Input, a.ID, now); err != nil {
@@ -72,7 +72,7 @@ func (s *Store) AskAcceptance(ctx context.Context, a Actor, n NewAcceptance) (op
 	case violates(err, "acceptance_runs_one_open"):
 		return "", &Invalid{Field: "flow", Code: "acceptance_open"}
 	case violates(err, "acceptance_destinations_test"), violates(err, "acceptance_destinations_current"):
-		return "", &Invalid{Field: "flow", Code: "acceptance_not_test"}
+		return "", &Invalid{Field: "flow", Code: "acceptance_barred"}
 	}
 	return id, err
 }
@@ -80,7 +80,7 @@ func (s *Store) AskAcceptance(ctx context.Context, a Actor, n NewAcceptance) (op
 // checkInput refuses test data that is no JSON of the right shape.
 func checkInput(text string) error {
 	if len(text) > AcceptanceInputLimit {
-		return &Invalid{Field: "input", Code: "too_long", Limit: AcceptanceInputLimit}
+		return &Invalid{Field: "input", Code: "acceptance_long", Limit: AcceptanceInputLimit}
 	}
 	v, err := definition.DecodeJSON([]byte(text))
 	m, ok := v.(map[string]any)
@@ -243,7 +243,7 @@ type Signature struct {
 func (s *Store) SignAcceptance(ctx context.Context, a Actor, id operation.AcceptanceID, n Signature) error {
 	n.Comment = storable(strings.TrimSpace(n.Comment))
 	if len([]rune(n.Comment)) > 4000 {
-		return &Invalid{Field: "comment", Code: "too_long", Limit: 4000}
+		return &Invalid{Field: "comment", Code: "acceptance_long", Limit: 4000}
 	}
 	err := s.write(ctx, func(t *tx) error {
 		now, err := t.clock()

@@ -33,7 +33,7 @@ var (
 		"in_review", "attested", "raced", "workers_killed", "workers_started", "bytes_equal", "key_expired", "not_done", "permitted", "lookups_fail", "lookups_work"}
 	AcceptanceFaults = []string{"broke_off", "effects", "requests", "attempts", "chain", "nobody", "target", "sent_early", "bytes", "nothing_came", "other_operation", "accepted",
 		"not_unknown", "repeated", "won", "no_race", "not_barred", "went_on_alone", "own_request", "sent_blind", "no_lookup"}
-	AcceptanceBars = []string{"not_test", "kind", "clients", "not_countable", "version", "open", "input", "part", "not_passed", "other_sheet", "stale", "two_people", "signed", "too_long"}
+	AcceptanceBars = []string{"not_test", "kind", "clients", "not_countable", "version"}
 	// AcceptanceParts are the two who agree.
 	AcceptanceParts = []string{operation.SignedByOwner, operation.SignedByImplementer}
 )
@@ -232,3 +232,7 @@ var flowEntries = []subEntry{
 	{PathFlows, "nav.flows"},
 	{PathAcceptance, "acceptance.title"},
 }
+
+// acceptanceWords are the actions of an acceptance's history; each has a key
+// "action.<word>".
+var acceptanceWords = []string{"ask_acceptance", "start_acceptance", "end_acceptance", "cancel_acceptance", "sign_acceptance"}

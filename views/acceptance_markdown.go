@@ -13,7 +13,7 @@ import (
 func AcceptanceMarkdown(p *text.Printer, m AcceptanceModel) string {
 	var b strings.Builder
 	line := func(s string) { b.WriteString(s + "\n") }
-	line("# " + p.T("acceptance.sheet") + ": " + markdownText(m.Flow) + " · " + p.T("acceptance.number", "Number", m.Number))
+	line("# " + p.T("acceptance.sheet") + ": " + sheetText(m.Flow) + " · " + p.T("acceptance.number", "Number", m.Number))
 	line("")
 	line("- " + p.T("acceptance.result") + ": " + p.T("acceptance.state."+string(m.State)))
 	line("- " + p.T("col.flow") + ": " + p.T("flow.version", "Number", m.Version) + " `" + m.FlowHash + "`")
@@ -30,7 +30,7 @@ func AcceptanceMarkdown(p *text.Printer, m AcceptanceModel) string {
 	}
 	line("\n## " + p.T("acceptance.settings") + "\n\n" + p.T("acceptance.settings_says") + "\n")
 	for _, c := range m.Changed {
-		line(fmt.Sprintf("- %s `%s`: `%s` → `%s`", c.File, c.Field, code(c.From), code(c.To)))
+		line(fmt.Sprintf("- %s `%s`: `%s` → `%s`", c.File, c.Field, codeSpan(c.From), codeSpan(c.To)))
 	}
 	line("\n## " + p.T("acceptance.agreed") + "\n\n" + p.T("acceptance.hash") + " `" + m.Hash + "`\n")
 	for _, s := range m.Signs {
@@ -38,7 +38,7 @@ func AcceptanceMarkdown(p *text.Printer, m AcceptanceModel) string {
 		if s.Given() {
 			said = s.By.Name + ", " + s.At.UTC().Format("2006-01-02T15:04:05Z")
 			if s.Comment != "" {
-				said += ": " + markdownText(s.Comment)
+				said += ": " + sheetText(s.Comment)
 			}
 		}
 		line("- " + p.T("acceptance.part."+s.Part) + ": " + said)
@@ -54,10 +54,10 @@ func acceptanceCaseMarkdown(b *strings.Builder, p *text.Printer, no int, c opera
 	b.WriteString("\n## " + strconv.Itoa(no) + ". " + p.T("acceptance.case."+c.Key) + ": " + word + "\n\n")
 	b.WriteString(p.T("acceptance.expected") + " " + p.T("acceptance.expect."+c.Key) + "\n\n")
 	for _, f := range c.Failures {
-		b.WriteString("- **" + markdownText(acceptanceNote(p, "fault", f)) + "**\n")
+		b.WriteString("- **" + sheetText(acceptanceNote(p, "fault", f)) + "**\n")
 	}
 	for i, s := range c.Steps {
-		b.WriteString(strconv.Itoa(i+1) + ". " + clockText(s.At) + " " + markdownText(acceptanceNote(p, "step", s)) + "\n")
+		b.WriteString(strconv.Itoa(i+1) + ". " + clockText(s.At) + " " + sheetText(acceptanceNote(p, "step", s)) + "\n")
 	}
 	b.WriteString("\n")
 	for _, f := range c.Found {
@@ -65,15 +65,15 @@ func acceptanceCaseMarkdown(b *strings.Builder, p *text.Printer, no int, c opera
 		for _, a := range f.Attempts {
 			attempts = append(attempts, acceptanceAttempt(p, a))
 		}
-		fmt.Fprintf(b, "- %s: %s (%s); %s; `%s` `%s`\n", markdownText(f.Stage), p.T("acceptance.counted", "Found", f.Effects, "Expected", f.Expected), p.T("acceptance.by."+f.CountedBy),
-			strings.Join(attempts, "; "), f.Operation, code(f.Target))
+		fmt.Fprintf(b, "- %s: %s (%s); %s; `%s` `%s`\n", sheetText(f.Stage), p.T("acceptance.counted", "Found", f.Effects, "Expected", f.Expected), p.T("acceptance.by."+f.CountedBy),
+			strings.Join(attempts, "; "), f.Operation, codeSpan(f.Target))
 	}
 }
 
-// markdownText keeps what people wrote from being read as Markdown.
-func markdownText(s string) string {
+// sheetText keeps what people wrote from being read as Markdown.
+func sheetText(s string) string {
 	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "<", "&lt;", "#", "\\#", "|", "\\|", "\r", " ", "\n", " ").Replace(s)
 }
 
-// code keeps a text inside a code span.
-func code(s string) string { return strings.NewReplacer("`", "'", "\r", " ", "\n", " ").Replace(s) }
+// codeSpan keeps a text inside a code span.
+func codeSpan(s string) string { return strings.NewReplacer("`", "'", "\r", " ", "\n", " ").Replace(s) }

@@ -24,7 +24,7 @@ func families() map[string][]string {
 		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
 		"proof.":            proofWords,
 		"delivery.why.":     DeliveryReasons,
-		"action.":           slices.Concat(names(operation.Events), historyWords, personWords),
+		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords),
 		"invalid.":          invalidCodes,
 		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
@@ -73,10 +73,28 @@ func families() map[string][]string {
 		"notifications.channel.": noticeChannels,
 		"same.fault.":            names(SameFaults),
 		"link.warn.":             names(LinkWarnings),
+		"limits.figure.":         names(operation.Figures),
+		"limits.result.":         limitResults,
+		"limits.span.":           limitSpans,
+		"limits.ending.":         breachEndings,
+		"limits.side.":           names([]operation.LimitSide{operation.LimitOver, operation.LimitUnder}),
+		"reports.kind.":          names(operation.ReportKinds),
+		"reports.heading.":       names(operation.ReportKinds),
+		"reports.heading_flow.":  names(operation.ReportKinds),
+		"reports.section.":       names(operation.ReviewSections),
+		"reports.hint.":          names(operation.ReviewSections),
+		"reports.line.":          ReportLines,
 		"effect.":                effectWords,
 		"flow.type.":             inputTypes,
 		"flow.satisfied_by.":     {"confirmed", "accepted", "delivered"},
 	}
+	f["acceptance.state."], f["acceptance.says."] = names(AcceptanceStates), names(AcceptanceStates)
+	f["acceptance.case."], f["acceptance.expect."] = operation.AcceptanceCases, operation.AcceptanceCases
+	f["acceptance.step."], f["acceptance.fault."], f["acceptance.bar."] = AcceptanceSteps, AcceptanceFaults, AcceptanceBars
+	f["acceptance.by."], f["acceptance.part."], f["acceptance.sign."] = []string{operation.CountedByLedger, operation.CountedByLookup}, AcceptanceParts, AcceptanceParts
+	f["acceptance.attempt."] = names([]operation.AttemptKind{operation.AttemptFirst, operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution})
+	f["acceptance.lookup."] = f["lookup."]
+	f["do."] = append(f["do."], "acceptance")
 	nouns := append([]string{"effect"}, effectWords...)
 	f["settling.ask."], f["settling.yes."], f["settling.no."] = nouns, nouns, nouns
 	f["settling.how.there."], f["settling.how.none."] = names(Hows), names(Hows)
@@ -114,6 +132,9 @@ func families() map[string][]string {
 		}
 	}
 	for prefix, list := range caseFamilies() {
+		f[prefix] = list
+	}
+	for prefix, list := range historyFamilies() {
 		f[prefix] = list
 	}
 	return f
@@ -319,14 +340,14 @@ func TestEveryInvalidCodeHasASentence(t *testing.T) {
 }
 
 // personAction finds the words that the store writes into a person's history.
-var personAction = regexp.MustCompile(`\.enter\(\w+, now, operation\.SubjectUser, [^,]+(?:\([^)]*\))?, "([a-z_]+)"|action (?::=|=) "([a-z]+_user)"`)
+var personAction = regexp.MustCompile(`\.enter\(\w+, now, operation\.SubjectUser, [^,]+(?:\([^)]*\))?, "([a-z_]+)"|action (?::=|=) "([a-z]+_user|export_[a-z]+)"|enterExport\(ctx, viewer, "([a-z]+)"`)
 
 func TestEveryActionOfAPersonHasAWord(t *testing.T) {
 	seen := map[string]bool{}
 	for name, src := range sources(t) {
 		if strings.HasPrefix(name, "../store/") {
 			for _, m := range personAction.FindAllStringSubmatch(src, -1) {
-				seen[m[1]+m[2]] = true
+				seen[strings.Join(m[1:], "")] = true
 			}
 		}
 	}

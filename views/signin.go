@@ -53,7 +53,10 @@ var invalidCodes = []string{"files_many", "files_large", "date_past", "email_mal
 	"name_missing", "not_invited", "own_access", "password_common", "password_long", "password_own", "password_short", "reason_missing", "roles_changed", "role_unknown", "scope_missing", "scope_unknown", "destination_unknown",
 	"user_disabled", "zone_unknown", "totp_exists", "factor_missing", "passkey_known", "passkey_name_long", "passkeys_many", "same_account",
 	"account_missing", "person_has_accounts", "view_empty", "view_long", "view_many", "view_taken",
-	"slack_id_malformed", "time_malformed", "quiet_empty", "mode_unknown"}
+	"slack_id_malformed", "time_malformed", "quiet_empty", "mode_unknown",
+	"text_missing", "time_missing", "owner_missing", "owner_gone", "due_missing", "incident_empty", "incident_many", "incident_times",
+	"acceptance_barred", "acceptance_open", "acceptance_input", "acceptance_part", "acceptance_not_passed", "acceptance_other_sheet", "acceptance_stale", "acceptance_two_people",
+	"acceptance_signed", "acceptance_long"}
 
 // Invalid says what the store finds wrong with a field. limit is for codes about a
 // length or a count.
