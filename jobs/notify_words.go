@@ -73,6 +73,8 @@ func titleOf(p *text.Printer, i store.NoticeItem) string {
 // heading is an item in one line; it is a mail's subject too.
 func heading(p *text.Printer, i store.NoticeItem) string {
 	switch {
+	case i.Task != nil:
+		return taskHeading(p, i)
 	case i.Kind == operation.NoticeDigest:
 		n, _ := strconv.Atoi(i.Title)
 		if n >= store.CountLimit {
@@ -90,6 +92,8 @@ func heading(p *text.Printer, i store.NoticeItem) string {
 // says is what an item means for its reader, in a sentence.
 func says(p *text.Printer, i store.NoticeItem) string {
 	switch {
+	case i.Task != nil:
+		return p.T("notice.task_says." + taskStep(i))
 	case i.Step == operation.StepRemind:
 		return p.T("notice.says_reminder")
 	case i.Step == operation.StepEscalate:
@@ -116,6 +120,9 @@ func facts(p *text.Printer, i store.NoticeItem) []string {
 	case i.Report != nil:
 		out = append(out, reportFacts(p, i.Report)...)
 	}
+	if i.Task != nil {
+		out = append(out, p.T("notice.due", "At", p.Exact(i.Task.Due), "In", p.Until(i.Task.Due)))
+	}
 	if !i.Due.IsZero() {
 		out = append(out, p.T("notice.due", "At", p.Exact(i.Due), "In", p.Until(i.Due)))
 	}
@@ -132,6 +139,8 @@ func (n *notifier) link(i store.NoticeItem) string {
 		return base + "/runs/" + i.Subject
 	case i.Kind == operation.NoticeAlert:
 		return base + "/installation"
+	case i.Task != nil:
+		return base + "/tasks/" + i.Subject
 	case i.Limit != nil:
 		return base + "/figures/limits/breaches/" + i.Subject
 	case i.Report != nil:

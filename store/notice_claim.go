@@ -16,7 +16,8 @@ type noticeClaim struct {
 	now   time.Time
 	ops   map[string]*noticeOp
 	flows map[string]*definition.Flow
-	why   string // of the pause of everything; "" = none
+	why   string          // of the pause of everything; "" = none
+	tasks map[string]bool // improvement tasks that are open
 }
 
 // noticeOp is an operation as a message tells of it.
@@ -48,7 +49,7 @@ func (c *noticeClaim) current(rows []noticeSent) ([]noticeSent, error) {
 	var gone []string
 	kept := slices.DeleteFunc(slices.Clone(rows), func(n noticeSent) bool {
 		over := n.Decision != "" && !c.ops[n.Subject].waits(n) || n.Kind == operation.NoticeAlert && c.why == "" ||
-			n.User != "" && !sees[n.Flow] || n.User == "" && n.Flow != "" && !c.hasPlace(n)
+			n.Kind == operation.NoticeTask && !c.tasks[n.Subject] || n.User != "" && !sees[n.Flow] || n.User == "" && n.Flow != "" && !c.hasPlace(n)
 		if over {
 			gone = append(gone, string(n.ID))
 		}
@@ -95,6 +96,9 @@ func (c *noticeClaim) read(rows []noticeSent) error {
 	}
 	for _, o := range ops {
 		c.ops[o.ID] = o
+	}
+	if err := c.readTasks(subjects); err != nil {
+		return err
 	}
 	return c.get(&c.why, `SELECT paused_why FROM installation`)
 }

@@ -54,6 +54,7 @@ type NoticeItem struct {
 	Reason     string          // of an alert: the stored reason of the pause
 	Limit      *LimitNotice    // of a limit
 	Report     *ReportNotice   // of a review
+	Task       *TaskNotice     // of an improvement task
 }
 
 // noticeSent is a row as it is claimed.

@@ -200,4 +200,6 @@ const SectionReports Section = "reports"
 // reportEntries lists the pages of that section.
 var reportEntries = []subEntry{
 	{PathReports, "reports.title"},
+	{PathIncidents, "incidents.title"},
+	{PathTasks, "tasks.title"},
 }

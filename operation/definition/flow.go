@@ -32,7 +32,11 @@ type Flow struct {
 	Failure        string // how failure is handled, for people
 	Runbook        string // Markdown for people
 	TestCases      []string
-	Notify         Notify // how its people are told
+	Introduction   Text       // one page for new operators, Markdown; may be empty
+	OutputsOf      []Output   // Outputs with their names for people
+	Briefs         []Brief    // Prompts with their versions, by name
+	Cases          []TestCase // TestCases with what they say
+	Notify         Notify     // how its people are told
 
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
@@ -146,7 +150,7 @@ type rawFlow struct {
 	RunKey        expression     `json:"run_key"`
 	Take          expression     `json:"take"`
 	Inputs        map[string]any `json:"inputs"`
-	Outputs       []string       `json:"outputs"`
+	Outputs       []rawOutput    `json:"outputs"`
 	OnMissingData string         `json:"on_missing_data"`
 	Stages        []rawStage     `json:"stages"`
 	Checklist     []CheckItem    `json:"checklist_extra"`
@@ -155,11 +159,12 @@ type rawFlow struct {
 		Review    duration `json:"review"`
 		Reexecute duration `json:"reexecute"`
 	} `json:"due"`
-	Prompts   map[string]string `json:"prompts"`
-	Failure   string            `json:"failure"`
-	Runbook   string            `json:"runbook"`
-	TestCases []string          `json:"test_cases"`
-	Notify    rawNotify         `json:"notify"`
+	Prompts      map[string]rawBrief `json:"prompts"`
+	Failure      string              `json:"failure"`
+	Runbook      string              `json:"runbook"`
+	Introduction Text                `json:"introduction"`
+	TestCases    []rawCase           `json:"test_cases"`
+	Notify       rawNotify           `json:"notify"`
 }
 
 type rawStage struct {
@@ -201,11 +206,12 @@ func ParseFlow(file string, src []byte) (*Flow, error) {
 	f := &Flow{
 		Name: raw.Flow, Title: raw.Title, Owner: raw.Owner, Author: raw.Author, Reviewer: raw.Reviewer,
 		Reexecution: Reexecution{Approvers: raw.Reexecution.Approvers, Required: max(1, raw.Reexecution.Required)},
-		Trigger:     raw.Trigger, Inputs: raw.Inputs, Outputs: raw.Outputs,
+		Trigger:     raw.Trigger, Inputs: raw.Inputs,
 		OnMissingData: or(raw.OnMissingData, MissingDraft), ChecklistExtra: raw.Checklist,
-		Due: operation.DefaultDue, Prompts: raw.Prompts, Failure: raw.Failure, Runbook: raw.Runbook, TestCases: raw.TestCases,
+		Due: operation.DefaultDue, Failure: raw.Failure, Runbook: raw.Runbook,
 		Source: src, Hash: d.hash(),
 	}
+	f.describe(&raw, p)
 	if f.Author.Role == "" {
 		f.Author.Role = operation.RoleAuthor
 	}
