@@ -107,6 +107,7 @@ func families() map[string][]string {
 	f["acceptance.attempt."] = names([]operation.AttemptKind{operation.AttemptFirst, operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution})
 	f["acceptance.lookup."] = f["lookup."]
 	f["do."] = append(f["do."], "acceptance")
+	limitFamilies(f)
 	nouns := append([]string{"effect"}, effectWords...)
 	f["settling.ask."], f["settling.yes."], f["settling.no."] = nouns, nouns, nouns
 	f["settling.how.there."], f["settling.how.none."] = names(Hows), names(Hows)

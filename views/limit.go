@@ -191,10 +191,13 @@ func (l LimitView) icon() string {
 	return "minus"
 }
 
+// limitFields are the fields of the form, in their order.
+var limitFields = []string{"figure", "flow", "destination", "source", "side", "value", "span", "least", "margin", "hold", "remind", "again", "due", "tell", "note", "reason"}
+
 // limitPlaces are the fields that can be wrong, in their order.
 func limitPlaces(ctx context.Context) []place {
 	var list []place
-	for _, name := range []string{"figure", "flow", "destination", "source", "side", "value", "span", "least", "margin", "hold", "remind", "again", "due", "tell", "note", "reason"} {
+	for _, name := range limitFields {
 		list = append(list, place{name, "limit-" + name, t(ctx, "limits.field."+name)})
 	}
 	return list

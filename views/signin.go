@@ -54,6 +54,8 @@ var invalidCodes = []string{"files_many", "files_large", "date_past", "email_mal
 	"user_disabled", "zone_unknown", "totp_exists", "factor_missing", "passkey_known", "passkey_name_long", "passkeys_many", "same_account",
 	"account_missing", "person_has_accounts", "view_empty", "view_long", "view_many", "view_taken",
 	"slack_id_malformed", "time_malformed", "quiet_empty", "mode_unknown",
+	"limit_figure", "limit_side", "limit_value", "limit_rate", "limit_margin", "limit_span", "limit_source", "limit_destination", "limit_least", "limit_hold", "limit_remind", "limit_again", "limit_due",
+	"limit_owner", "limit_tell", "limit_note", "limit_person", "limit_taken", "comment_missing", "comment_long",
 	"text_missing", "time_missing", "owner_missing", "owner_gone", "due_missing", "incident_empty", "incident_many", "incident_times",
 	"acceptance_barred", "acceptance_open", "acceptance_input", "acceptance_part", "acceptance_not_passed", "acceptance_other_sheet", "acceptance_stale", "acceptance_two_people",
 	"acceptance_signed", "acceptance_long"}
