@@ -89,9 +89,10 @@ func (t *tx) beat(a Actor, id operation.CaseID, claimed time.Duration) error {
 	if err := t.get(&open, `SELECT closed_at IS NULL FROM recovery_cases WHERE id = $1`, string(id)); err != nil || !open {
 		return err
 	}
-	if _, err := t.exec(`INSERT INTO case_active (case_id, user_id, first_beat, last_beat) SELECT $1, $2, x.now, x.now FROM (SELECT clock_timestamp() AS now) x
-		ON CONFLICT (case_id, user_id) DO NOTHING`, string(id), a.ID); err != nil {
-		return err
+	var first []string
+	if err := t.list(&first, `INSERT INTO case_active (case_id, user_id, first_beat, last_beat) SELECT $1, $2, x.now, x.now FROM (SELECT clock_timestamp() AS now) x
+		ON CONFLICT (case_id, user_id) DO NOTHING RETURNING case_id`, string(id), a.ID); err != nil || len(first) > 0 {
+		return err // the first only starts the clock
 	}
 	var last time.Time
 	if err := t.get(&last, `SELECT last_beat FROM case_active WHERE case_id = $1 AND user_id = $2 FOR UPDATE`, string(id), a.ID); err != nil {
