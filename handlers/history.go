@@ -12,6 +12,9 @@ import (
 // historyOf shows the entries of one subject, newest first.
 func historyOf(rows []store.HistoryRow, n names, verified bool) views.HistoryModel {
 	m := views.HistoryModel{Total: len(rows), Verified: verified}
+	if len(rows) > 0 {
+		m.Timeline = timelineURL(rows[0].SubjectKind, rows[0].SubjectID)
+	}
 	for i := len(rows) - 1; i >= 0; i-- {
 		m.Entries = append(m.Entries, historyLine(rows[i], n))
 	}

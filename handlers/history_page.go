@@ -17,12 +17,15 @@ import (
 
 // historyRoutes are the history over all subjects, what concerns one thing, and the files.
 func (s *site) historyRoutes() []route {
-	return []route{
+	list := []route{
 		{get, views.PathHistory, signedIn, "", s.historyPage},
-		{get, views.PathTimeline + "/:kind/:id", signedIn, "", s.timeline},
 		{get, pathHistoryCSV, signedIn, "", s.historyCSV},
 		{get, pathHistoryLines, signedIn, "", s.historyLines},
 	}
+	for _, about := range []store.About{store.AboutOperation, store.AboutRun, store.AboutIncident, store.AboutPerson} {
+		list = append(list, route{get, views.PathTimeline + "/" + string(about) + "/:id", signedIn, "", func(c echo.Context) error { return s.timeline(c, about) }})
+	}
+	return list
 }
 
 // historyFields are the query fields that narrow the history; the place is none.
@@ -279,8 +282,8 @@ func (r *historyReader) actors(f store.HistoryFilter) (out []views.Option) {
 }
 
 // timeline shows everything that concerns one thing, in one order.
-func (s *site) timeline(c echo.Context) error {
-	v, about, id := web.VisitOf(c), store.About(c.Param("kind")), c.Param("id")
+func (s *site) timeline(c echo.Context, about store.About) error {
+	v, id := web.VisitOf(c), c.Param("id")
 	list, err := s.Store.FindTimeline(c.Request().Context(), v.Actor(), about, id, c.QueryParam("after"))
 	if err != nil {
 		return err

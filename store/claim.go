@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"holdpoint/operation"
@@ -145,7 +146,7 @@ func (u *unit) claim(worker string) (Claimed, attemptRow, *operation.Refusal, er
 		o.AttemptsUsed++
 	}
 	o.OpenAttempt, o.leaseEnd = a.ID, a.LeaseUntil
-	if err := u.move(o, operation.EvClaim, "", "attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker); err != nil {
+	if err := u.move(o, operation.EvClaim, "", "attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker, "profile", strconv.Itoa(u.facts.DestVersion)); err != nil {
 		return Claimed{}, a, nil, err
 	}
 	u.insertAttempt(a, worker, f.Clearance.Kind)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -160,7 +161,7 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 }
 
 func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy string, v madeVersion) error {
-	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID))
+	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID), "policy", strconv.Itoa(o.FlowVersion))
 	e.To, e.VersionID = o.State, o.VersionID
 	seq, head := chain(&e, 0, o.ChainHash)
 	b.entries = append(b.entries, e)

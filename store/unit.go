@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,6 +155,7 @@ func (u *unit) note(o *opRow, action, reason string, links ...string) {
 }
 
 func (u *unit) enter(o *opRow, action string, from, to operation.State, reason string, links ...string) {
+	links = append(links[:len(links):len(links)], "policy", strconv.Itoa(o.FlowVersion)) // a flow's version holds its policies
 	e := u.entry(operation.SubjectOperation, string(o.ID), action, reason, links...)
 	e.From, e.To, e.VersionID = from, to, o.VersionID
 	o.ChainSeq, o.ChainHash = chain(&e, o.ChainSeq, o.ChainHash)

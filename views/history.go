@@ -15,6 +15,7 @@ type HistoryModel struct {
 	// Verified says whether the hash chain of the shown subject verifies.
 	Verified bool
 	Older    string // address of the older entries, "" = none
+	Timeline string // address of everything that concerns the subject, "" = none
 }
 
 // HistoryLine is one entry.

@@ -15,6 +15,9 @@ const (
 	PathTimeline = "/history/of"
 )
 
+// verifyCommand checks an exported history without the server.
+const verifyCommand = "holdpoint verify --export holdpoint-history.jsonl"
+
 // HistoryPageModel is the history over all subjects with its filters, newest first.
 // Query fields (GET): from, to (days), kind, subject, actor, role, channel, action, flow,
 // destination, state_from, state_to, moved (yes), after, before (keyset).
@@ -109,7 +112,7 @@ var pageWords = []string{"apply", "add_token", "revoke_token", "set_factor_roles
 	"share_view", "rename_view", "remove_view", "release_held", "discard_held", "run_open", "run_blocked", "run_completed", "run_stopped"}
 
 // pageDetails are the links of an entry that the page shows besides historyDetails.
-var pageDetails = []string{"export", "format", "rows", "filter", "name", "scopes", "item", "size", "kind"}
+var pageDetails = []string{"export", "format", "rows", "filter", "name", "scopes", "item", "size"}
 
 // pageDetailsText says what else an entry is about, on the page of the history.
 func pageDetailsText(p *text.Printer, e HistoryPageRow) string {
@@ -126,7 +129,7 @@ func pageDetailsText(p *text.Printer, e HistoryPageRow) string {
 		parts = append(parts, d)
 	}
 	for _, name := range pageDetails {
-		if v := links[name]; v != "" && text.Has("history_page.detail."+name) {
+		if v := links[name]; v != "" {
 			parts = append(parts, p.T("history_page.detail."+name, "V", v))
 		}
 	}
