@@ -77,6 +77,10 @@ var walkCases = map[string]walkCase{
 	"GET /account/factors/recovery":             {answer: redirects},
 	"GET /confirm":                              {answer: redirects}, // it is proven already
 	"GET /confirm/provider":                     {answer: notHere},   // no provider is set up
+	"/cases/:id":                                {things: "case", open: true},
+	"POST /cases/:id/beat":                      {things: "case", open: true, answer: whatever, absent: []int{http.StatusNotFound, http.StatusBadRequest}},
+	"/cases/queues/:id":                         {things: "nobody's"},
+	"GET /cases/result":                         {answer: redirects}, // no list was worked on
 	"/people":                                   {everywhere: true},
 	"/people/:id":                               {things: "person", everywhere: true},
 	"/people/factors":                           {answer: []int{http.StatusOK, http.StatusSeeOther, http.StatusUnprocessableEntity, http.StatusForbidden}},
@@ -171,6 +175,7 @@ func newWalker(t *testing.T, h *house) *walker {
 		"destination": ids("name", "crm", "", "nothing"), // everybody may know of each
 		"view":        ids("view", "", "", "viw_"+none),
 		"person":      ids("id", string(h.Users["lead"]), "", "usr_"+none),
+		"case":        ids("id", h.adoptedCase(t, "campaign-follow-up", "crm-task"), h.adoptedCase(t, "newsletter-coupon", "coupon"), "case_"+none),
 		"token":       ids("id", string(token), "", "tok_"+none),
 		"nobody's":    ids("id", "", "", "none_"+none),
 	}}
@@ -187,6 +192,20 @@ func newWalker(t *testing.T, h *house) *walker {
 		}
 	}
 	return w
+}
+
+// adoptedCase enters a stopped job and gives its recovery case.
+func (h *house) adoptedCase(t *testing.T, flow, stage string) string {
+	t.Helper()
+	id, err := h.Store.Adopt(t.Context(), h.As("ops"), store.AdoptedJob{Flow: flow, Stage: stage, System: "cron", ItsID: "walk " + flow, Reason: "It stopped half-way."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c string
+	if err := h.Owner.QueryRow(`SELECT id FROM recovery_cases WHERE operation_id = $1`, string(id)).Scan(&c); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // paths gives an address filled in, for each kind of thing; "" = it has no parts.
