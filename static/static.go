@@ -47,6 +47,7 @@ var sheets = []string{
 	"css/incidents.css",
 	"css/cases.css",
 	"css/reports.css",
+	"css/figures.css",
 	"css/print.css",
 	"css/acceptance.css",
 	"css/utilities.css",

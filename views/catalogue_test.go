@@ -108,6 +108,9 @@ func families() map[string][]string {
 	f["acceptance.lookup."] = f["lookup."]
 	f["do."] = append(f["do."], "acceptance")
 	limitFamilies(f)
+	f["figures.says."], f["figures.defines."] = names(operation.Figures), names(operation.Figures)
+	f["figures.group."], f["figures.step."] = []string{"coming_in", "going_out", "in_doubt", "people"}, []string{"day", "week", "month"}
+	f["figures.list."], f["figures.outcome."] = []string{"events", "deliveries", "attempts", "cases", "approvals", "reexecutions", "operations"}, []string{"not_started", "confirmed", "unknown", "open"}
 	nouns := append([]string{"effect"}, effectWords...)
 	f["settling.ask."], f["settling.yes."], f["settling.no."] = nouns, nouns, nouns
 	f["settling.how.there."], f["settling.how.none."] = names(Hows), names(Hows)
@@ -150,6 +153,7 @@ func families() map[string][]string {
 	for prefix, list := range historyFamilies() {
 		f[prefix] = list
 	}
+	causeFamilies(f)
 	return f
 }
 

@@ -55,6 +55,7 @@ const (
 	SectionFlows        Section = "flows"
 	SectionDestinations Section = "destinations"
 	SectionHistory      Section = "history"
+	SectionFigures      Section = "figures"
 	SectionPeople       Section = "people"
 	SectionAccount      Section = "account"
 )
@@ -95,6 +96,7 @@ func navFor(v *Viewer) []navEntry {
 		{SectionDestinations, PathDestinations, "nav.destinations"},
 	}
 	list = append(list, navEntry{SectionHistory, PathHistory, "nav.history"})
+	list = append(list, navEntry{SectionFigures, PathFigures, "nav.figures"})
 	list = append(list, navEntry{SectionReports, PathReports, "nav.reports"})
 	if v.Has(operation.RoleAdmin) || v.Has(operation.RoleAuditor) {
 		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
