@@ -1,6 +1,10 @@
 package views
 
-import "holdpoint/operation"
+import (
+	"strconv"
+
+	"holdpoint/operation"
+)
 
 // limitFamilies adds the keys of limits and reviews that are made of a word.
 func limitFamilies(f map[string][]string) {
@@ -11,5 +15,8 @@ func limitFamilies(f map[string][]string) {
 	}
 	f["reports.section."], f["reports.hint."], f["reports.line."] = names(operation.ReviewSections), names(operation.ReviewSections), ReportLines
 	f["limits.field."] = append([]string{"hours"}, limitFields...)
+	for m := range 12 {
+		f["reports.month."] = append(f["reports.month."], strconv.Itoa(m+1))
+	}
 	f["limits.hint."] = []string{"value", "least", "margin", "hold", "remind", "due", "again"}
 }
