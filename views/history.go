@@ -77,7 +77,7 @@ var historyWords = []string{"create", "attachment", "new_version", "approve", "r
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "left", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
 	"candidate", "content_differs", "silence", "contradicted", "correct_cause",
-	"take_case", "release_case", "ask_lookup", "correct_case_time", "case_evidence"}
+	"restore_listed", "restore_compared", "take_case", "release_case", "ask_lookup", "correct_case_time", "case_evidence"}
 
 // personWords are the actions of a person's history; each has a key "action.<word>".
 var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",
@@ -88,7 +88,7 @@ var personWords = []string{"add_user", "enable_user", "disable_user", "grant_rol
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".
 var historyDetails = []string{"attempt", "version", "result", "outcome", "code", "reference", "candidate", "other", "stage",
-	"until", "replacement", "operation", "person", "granted", "flow", "email", "passkey", "issuer", "left", "by"}
+	"until", "replacement", "operation", "person", "granted", "flow", "email", "passkey", "issuer", "left", "class", "model", "by"}
 
 // detailsText says what else an entry is about.
 func detailsText(p *text.Printer, links map[string]string) string {
@@ -109,6 +109,14 @@ func detailValue(p *text.Printer, name, v string) string {
 		return resultText(p, v)
 	case "code":
 		return codeText(p, v)
+	case "class": // one, or from which to which
+		from, to, changed := strings.Cut(v, " > ")
+		if changed && operation.CauseClass(from).Valid() && operation.CauseClass(to).Valid() {
+			return className(p, operation.CauseClass(from)) + " → " + className(p, operation.CauseClass(to))
+		}
+		if operation.CauseClass(v).Valid() {
+			return className(p, operation.CauseClass(v))
+		}
 	case "granted": // one role, or those of a delegation
 		var roles []string
 		for r := range strings.SplitSeq(v, ",") {
