@@ -15,7 +15,7 @@ func (s *Store) caseVerb(ctx context.Context, a Actor, id operation.CaseID, fn f
 	if err != nil {
 		return err
 	}
-	err = s.change(ctx, a, c.Operation, func(u *unit) error {
+	return s.change(ctx, a, c.Operation, func(u *unit) error {
 		who, err := u.person(a, u.op.Flow)
 		if err != nil {
 			return err
@@ -28,8 +28,6 @@ func (s *Store) caseVerb(ctx context.Context, a Actor, id operation.CaseID, fn f
 		}
 		return u.aside(c)
 	})
-	s.noteRefused(ctx, a, c.Operation, err)
-	return err
 }
 
 // visibleCase reads a case that the viewer may know of.
