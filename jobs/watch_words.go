@@ -23,7 +23,7 @@ func limitHeading(p *text.Printer, l *store.LimitNotice) string {
 	kind := string(l.Figure.Kind())
 	measured := p.Amount(kind, l.Measured.Amount())
 	if l.Measured.Rate {
-		measured = p.T("limits.measured_of", "Share", measured, "N", int(l.Measured.N), "Of", int(l.Measured.Of))
+		measured = p.ReviewNumber("rate", l.Measured.N, l.Measured.Of)
 	}
 	limit := p.LimitWords(kind, l.Side == "under", l.Value, l.SpanHours)
 	switch {
