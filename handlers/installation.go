@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 
 	"holdpoint/operation"
@@ -42,6 +43,15 @@ func (s *site) showInstallation(c echo.Context, status int, t typed) error {
 		m.Paused = &list[0]
 	}
 	m.Pause, m.Resume = pauseForms(views.PathInstallation, m.Paused != nil, barred, m.InFlight, t)
+	if m.Checkpoints, err = s.checkpoints(c); err != nil {
+		return err
+	}
+	if m.Restore, err = s.restoreNote(c); err != nil {
+		return err
+	}
+	if m.Resume != nil {
+		m.Resume.Confirm = m.Restore != nil
+	}
 	m.Frame = web.Frame(c, "")
 	return web.RenderStatus(c, status, views.InstallationPage(m))
 }
@@ -54,11 +64,21 @@ func (s *site) pauseAll(c echo.Context) error {
 	}, views.FlashPaused)
 }
 
+// errConfirm is a confirmation that was not ticked.
+var errConfirm = errors.New("not confirmed")
+
 // resumeAll lets sends go on. A reason must be given: it says what was reconciled.
 func (s *site) resumeAll(c echo.Context) error {
 	return s.switchAll(c, func(t typed) error {
 		if t.text("reason") == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
+		}
+		restored, err := s.restoreNote(c)
+		if err != nil {
+			return err
+		}
+		if restored != nil && !t.yes("confirm") {
+			return errConfirm
 		}
 		return s.Store.ResumeAll(c.Request().Context(), web.VisitOf(c).Actor(), t.text("reason"))
 	}, views.FlashResumed)
@@ -76,6 +96,13 @@ func (s *site) switchAll(c echo.Context, verb func(typed) error, flash string) e
 	}
 	if r := refusalOf(err); r != nil && r.Code == operation.CodeReasonMissing {
 		t.wrong("reason", views.Refused(r))
+		return s.showInstallation(c, http.StatusUnprocessableEntity, t)
+	} else if r != nil && r.Code == operation.CodeRestoreOpen {
+		t.wrong("", views.Refused(r))
+		return s.showInstallation(c, http.StatusConflict, t)
+	}
+	if errors.Is(err, errConfirm) {
+		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
 		return s.showInstallation(c, http.StatusUnprocessableEntity, t)
 	}
 	return err

@@ -104,3 +104,24 @@ func (s *Store) ListRestoreSources(ctx context.Context, restore string) ([]Resto
 	})
 	return out, err
 }
+
+// InDoubt reports that the operation is to be compared alone: something may be under way,
+// or its outcome was not known.
+func (i RestoreItem) InDoubt() bool {
+	for _, s := range []operation.State{i.Was, i.State} {
+		switch s {
+		case operation.Unknown, operation.InProgress:
+			return true
+		}
+	}
+	return i.State == operation.Review || i.State == operation.ReexecutionRequested
+}
+
+// RestoredInDoubt is InDoubt of one listed operation; ErrNotFound = it is not listed.
+func (s *Store) RestoredInDoubt(ctx context.Context, restore string, id operation.ID) (bool, error) {
+	var i RestoreItem
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &i, `SELECT i.state AS was, o.state FROM restore_items i JOIN operations o ON o.id = i.operation_id WHERE i.restore_id = $1 AND i.operation_id = $2`, restore, string(id))
+	})
+	return i.InDoubt(), err
+}

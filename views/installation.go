@@ -19,14 +19,18 @@ type InstallationModel struct {
 	InFlight int
 	// Pause or Resume is offered, never both.
 	Pause, Resume *ReasonForm
+	Checkpoints   CheckpointsView
+	// Restore leads to what a restored database leaves to reconcile; nil = nothing is open.
+	Restore *RestoreNote
 }
 
 // mismatchReasons are the words with which the system says why the database does not
 // fit its witness. A time follows each of them.
 var mismatchReasons = map[string]string{
-	"witness_older":    "paused.why_older",
-	"witness_server":   "paused.why_server",
-	"witness_timeline": "paused.why_timeline",
+	"witness_older":      "paused.why_older",
+	"witness_server":     "paused.why_server",
+	"witness_timeline":   "paused.why_timeline",
+	"witness_checkpoint": "paused.why_checkpoint",
 }
 
 // ownReason is the reason of a pause that the system made, as a sentence; "" when a
