@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ func (s *site) incidentRoutes() []route {
 		{get, views.PathIncidents, signedIn, "", s.incidents},
 		{get, views.PathIncidents + "/new", owners, "", s.pickPage},
 		{post, views.PathIncidents + "/new", owners, views.PathIncidents + "/new", s.openIncident},
+		{post, views.PathIncidents + "/pick", owners, views.PathIncidents + "/new", s.pickCases},
 		{get, one, signedIn, "", s.incident},
 		{get, one + "/incident.md", signedIn, "", s.incidentMarkdown},
 		{get, one + "/edit", owners, "", s.editIncidentPage},
@@ -105,6 +107,20 @@ func (s *site) pickPage(c echo.Context) error {
 		ids = t.fields["shown"]
 	}
 	return s.showPick(c, http.StatusOK, append(ids, q["case"]...), t.of("new"))
+}
+
+// pickCases leads from cases that were ticked in their list to the form that lists exactly
+// what is taken.
+func (s *site) pickCases(c echo.Context) error {
+	t, err := sent(c)
+	if err != nil {
+		return err
+	}
+	q := url.Values{"case": t.fields["case"]}
+	if t.yes("all") {
+		q["case"] = t.fields["listed"]
+	}
+	return c.Redirect(http.StatusSeeOther, views.PathIncidents+"/new?"+q.Encode())
 }
 
 // pickedAtMost bounds how many operations a search offers.

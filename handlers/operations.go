@@ -44,6 +44,9 @@ func (s *site) operations(c echo.Context) error {
 	m := views.OperationsModel{Filter: operationsFilter(f, list, v), Pager: pagerOf(c, list.Prev, list.Next), MayAdopt: v.Has(operation.RoleOpsOwner),
 		ViewsURL: pathViews + "?" + filters, ExportURL: pathExport + "?" + filters}
 	m.Filter.Active = filters != ""
+	if v.Has(owners.roles...) && filters != "" {
+		m.IncidentURL = views.PathIncidents + "/new?" + filters
+	}
 	if v.Has(owners.roles...) && (f.State == "" || f.State == operation.Confirmed) && !f.Open {
 		m.DisputeURL = views.PathDisputes + "?" + filters
 	}

@@ -24,7 +24,7 @@ func families() map[string][]string {
 		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
 		"proof.":            proofWords,
 		"delivery.why.":     DeliveryReasons,
-		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords),
+		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, incidentWords),
 		"invalid.":          invalidCodes,
 		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
@@ -67,6 +67,7 @@ func families() map[string][]string {
 		"incidents.state.":        names(operation.IncidentStates),
 		"incidents.class.":        names(operation.CauseClasses),
 		"incidents.count.effect.": names(operation.Effects),
+		"incidents.count.":        {"operations", "duplicate_suspected", "duplicate_confirmed"},
 		"incidents.time.":         {"first", "last", "detected", "settled"},
 		"tasks.state.":            names(operation.TaskStates),
 		"tasks.origin.":           names(operation.TaskOrigins),
@@ -106,7 +107,7 @@ func families() map[string][]string {
 	f["acceptance.by."], f["acceptance.part."], f["acceptance.sign."] = []string{operation.CountedByLedger, operation.CountedByLookup}, AcceptanceParts, AcceptanceParts
 	f["acceptance.attempt."] = names([]operation.AttemptKind{operation.AttemptFirst, operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution})
 	f["acceptance.lookup."] = f["lookup."]
-	f["do."] = append(f["do."], "acceptance")
+	f["do."] = append(f["do."], "acceptance", "open_incident", "sign_incident")
 	limitFamilies(f)
 	f["figures.says."], f["figures.defines."] = names(operation.Figures), names(operation.Figures)
 	f["figures.group."], f["figures.step."] = []string{"coming_in", "going_out", "in_doubt", "people"}, []string{"day", "week", "month"}

@@ -228,3 +228,10 @@ func timelineChoice(ctx context.Context, l TimelineLine) string {
 	p := text.From(ctx)
 	return p.N("incidents.choice", l.Count, "At", lineTime(p, l), "What", lineAction(p, l))
 }
+
+// incidentNumber is how the number of an incident begins, for the search field.
+const incidentNumber = "INC-"
+
+// incidentWords are the actions of the histories of incidents and improvement tasks.
+var incidentWords = []string{"open_incident", "edit_incident", "add_line", "remove_line", "choose_entries", "add_operations", "take_operation", "add_task", "sign_incident", "revise_incident",
+	"open_task", "edit_task", "finish_task", "drop_task", "reopen_task"}

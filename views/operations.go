@@ -18,6 +18,8 @@ type OperationsModel struct {
 	// filters are saved, ExportURL the same list as CSV.
 	Views               []SavedView
 	ViewsURL, ExportURL string
+	// IncidentURL opens an incident over what the list shows; "" = the viewer may not, or nothing narrows it.
+	IncidentURL string
 	// DisputeURL is where confirmed ones among these are disputed together; "" = the viewer may not.
 	DisputeURL string
 	// MayAdopt offers the form that enters a stopped job of another system by hand.
