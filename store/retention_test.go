@@ -1,0 +1,116 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+
+	"github.com/lib/pq"
+)
+
+// TestErase erases one closed operation: nothing while it is open, everything but facts
+// and hashes afterwards, and its history still verifies.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	f, s := inDoubt(t)
+	admin := f.Fresh(t, "admin")
+	if err := f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer"); err == nil {
+		t.Fatal("an open operation was erased")
+	}
+	if n := f.Count(t, "erasures"); n != 0 {
+		t.Fatalf("%d erasures of an open operation", n)
+	}
+	sh := s.shown("It is there.")
+	sh.Files = store.Attached{Evidence: []store.Attachment{attachment(t, "log.png", pngOf(t, 3, 2))}}
+	s.must(f.Store.ConfirmDone(t.Context(), f.As("ops"), sh, store.Reference{ID: "cpn_1"}))
+	refused(t, f.Store.EraseOperation(t.Context(), f.As("ops"), s.id, "asked for"), operation.CodeNotEntitled)
+	refused(t, f.Store.EraseOperation(t.Context(), admin, s.id, " "), operation.CodeReasonMissing)
+	before, err := f.Store.FindOperation(t.Context(), f.As("ops"), s.id)
+	s.must(err)
+	hash := before.Current().HashHex()
+	for range 2 { // twice is once
+		s.must(f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer"))
+	}
+	p, err := f.Store.FindOperation(t.Context(), f.As("ops"), s.id)
+	s.must(err)
+	if p.Current().Content() != nil || p.Current().HashHex() != hash || p.Title != "" || !p.ChainOK || p.TargetReference != "cpn_1" || !p.Attachments[0].Erased {
+		t.Errorf("after erasure: content %v, hash %s of %s, title %q, chain %v, target %q", p.Current().Content(), p.Current().HashHex(), hash, p.Title, p.ChainOK, p.TargetReference)
+	}
+	for _, a := range p.Attempts {
+		if a.Resolved != nil || len(a.ResolvedHash) != 32 {
+			t.Errorf("attempt %s keeps bytes %v, hash of %d bytes", a.ID, a.Resolved, len(a.ResolvedHash))
+		}
+	}
+	if n := f.Count(t, "event_bodies"); n != 0 {
+		t.Errorf("%d events keep their body", n)
+	}
+	if n := f.Count(t, "runs WHERE inputs <> '{}'"); n != 0 {
+		t.Errorf("%d runs keep their inputs", n)
+	}
+	if n := f.Count(t, "history WHERE subject_id = $1 AND action IN ('erase_contents', 'erase_attachments')", string(s.id)); n != 2 {
+		t.Errorf("%d entries tell of it", n)
+	}
+}
+
+// TestOnlyErasureTakesBodies: the application's role can neither change nor delete a
+// body by itself, nor have it taken while the operation is open.
+func TestOnlyErasureTakesBodies(t *testing.T) {
+	t.Parallel()
+	f, s := inDoubt(t)
+	for _, q := range []string{`DELETE FROM version_bodies`, `UPDATE version_bodies SET content = ''`, `DELETE FROM event_bodies`, `UPDATE event_bodies SET data = ''`, `DELETE FROM attachment_bodies`,
+		`UPDATE erasures SET reason = 'x'`} {
+		var p *pq.Error
+		if _, err := f.Store.DB().Exec(q); !errors.As(err, &p) || p.Code != "42501" {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	var p *pq.Error
+	if _, err := f.Store.DB().Exec(`SELECT erase_bodies($1, 'contents')`, string(s.id)); !errors.As(err, &p) || p.Constraint != "bodies_kept" {
+		t.Errorf("an open operation: %v", err)
+	}
+}
+
+// TestRetention lets a term run out: the preview tells exactly what goes, the sweep takes
+// it, and nothing else.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	f, s := inDoubt(t)
+	s.must(f.Store.ConfirmDone(t.Context(), f.As("ops"), s.shown("It is there."), store.Reference{ID: "cpn_1"}))
+	admin := f.Fresh(t, "admin")
+	invalid(t, f.Store.SetRetention(t.Context(), admin, map[store.RetentionKind]int{store.RetainContents: 7}), "retention_days")
+	refused(t, f.Store.SetRetention(t.Context(), f.As("ops"), map[store.RetentionKind]int{store.RetainContents: 30}), operation.CodeNotEntitled)
+	ok(t, f.Store.SetRetention(t.Context(), admin, map[store.RetentionKind]int{store.RetainContents: 30}))
+	preview := func(want int) {
+		t.Helper()
+		rows, err := f.Store.FindRetention(t.Context(), admin, nil)
+		ok(t, err)
+		for _, r := range rows {
+			if r.Kind == store.RetainContents && (r.Days != 30 || r.Preview.Operations != want || (want > 0) != (len(r.Preview.Flows()) == 1)) {
+				t.Errorf("preview %+v, want %d", r, want)
+			}
+		}
+	}
+	preview(0)
+	if n, err := f.Store.SweepRetention(t.Context(), store.System("job")); n != 0 || err != nil {
+		t.Fatalf("%d erased too early: %v", n, err)
+	}
+	old := time.Now().Add(-31 * 24 * time.Hour)
+	if _, err := f.Owner.Exec(`ALTER TABLE operations DISABLE TRIGGER USER; UPDATE operations SET created_at = LEAST(created_at, CAST('` + old.Format(time.RFC3339) + `' AS timestamptz)), updated_at = '` + old.Format(time.RFC3339) + `'; ALTER TABLE operations ENABLE TRIGGER USER`); err != nil {
+		t.Fatal(err)
+	}
+	preview(1)
+	for _, want := range []int{1, 0} {
+		if n, err := f.Store.SweepRetention(t.Context(), store.System("job")); n != want || err != nil {
+			t.Fatalf("%d erased, want %d: %v", n, want, err)
+		}
+	}
+	preview(0)
+	p, err := f.Store.FindOperation(t.Context(), f.As("ops"), s.id)
+	ok(t, err)
+	if p.Current().Content() != nil || !p.ChainOK {
+		t.Errorf("content %v, chain %v", p.Current().Content(), p.ChainOK)
+	}
+}
