@@ -191,5 +191,20 @@ FROM (SELECT o.id, o.flow, o.destination, o.case_round, o.state, COALESCE((SELEC
     FROM operations o WHERE needs_case(o.state, o.unsettled, o.request_id)) x
 ORDER BY x.since, x.id;
 
+-- One more kind of notices, beside those that other parts have added.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    place record;
+    old   text;
+BEGIN
+    FOR place IN SELECT * FROM (VALUES ('notice_choices', 'notice_choices_kind'), ('notices', 'notices_kind')) AS p(tab, name) LOOP
+        SELECT pg_get_expr(conbin, conrelid) INTO STRICT old FROM pg_constraint WHERE conname = place.name AND conrelid = CAST(place.tab AS regclass);
+        EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', place.tab, place.name);
+        EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (%s OR kind = ''case_taken'')', place.tab, place.name, old);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;

@@ -23,12 +23,13 @@ const (
 	NoticeLimitBack     NoticeKind = "limit_back"    // it is back within
 	NoticeReport        NoticeKind = "report"        // a weekly or monthly review is made
 	NoticeContradiction NoticeKind = "contradiction" // evidence of an effect contradicts what a person decided
+	NoticeCaseTaken     NoticeKind = "case_taken"    // somebody took a recovery case over from you
 	NoticeTask          NoticeKind = "task"          // an improvement task is yours, is due or overdue
 	NoticeDigest        NoticeKind = "digest"        // once a day: what waits
 )
 
 // NoticeKinds lists every kind in the order in which people set them.
-var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeContradiction, NoticeExpired, NoticeOverdue,
+var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeCaseTaken, NoticeContradiction, NoticeExpired, NoticeOverdue,
 	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeTask, NoticeDigest}
 
 // Valid reports whether k is one of NoticeKinds.

@@ -122,3 +122,25 @@ func TestForeignCase(t *testing.T) {
 		t.Error("a queue of what they may not know of")
 	}
 }
+
+// TestTakeoverIsTold: whoever had the case in hand is told once, and nobody else.
+func TestTakeoverIsTold(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	s, id := unknownCase(t, f)
+	plan := func() int {
+		t.Helper()
+		_, err := f.Store.PlanNotices(t.Context(), store.NoticeChannels{Mail: true})
+		ok(t, err)
+		return f.Count(t, "notices WHERE kind = 'case_taken'")
+	}
+	ok(t, f.Store.TakeCase(t.Context(), f.As("ops"), id, "", ""))
+	if n := plan(); n != 0 {
+		t.Errorf("%d notices of taking a free case", n)
+	}
+	ok(t, f.Store.TakeCase(t.Context(), f.As("ops2"), id, f.Users["ops"], "Oli is on leave"))
+	plan()
+	if n := plan(); n != 1 || f.Count(t, "notices WHERE kind = 'case_taken' AND user_id = $1 AND subject = $2", string(f.Users["ops"]), string(s.id)) != 1 {
+		t.Errorf("%d notices of the takeover", n)
+	}
+}

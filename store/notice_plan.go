@@ -187,6 +187,11 @@ func (p *noticePass) planFacts() error {
 			return err
 		}
 	}
+	for _, fact := range p.taken {
+		if err := p.planCaseTaken(fact); err != nil {
+			return err
+		}
+	}
 	for _, fact := range p.runs {
 		var name string
 		if err := p.get(&name, `SELECT flow FROM runs WHERE id = $1`, fact.subject); err != nil {

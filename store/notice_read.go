@@ -87,6 +87,7 @@ type noticePass struct {
 	runs    []noticeFact
 	alert   []noticeFact
 	against []noticeFact // evidence against a person's decision
+	taken   []noticeFact // cases that somebody took
 
 	flows   map[string]*flowPeople
 	people  map[operation.UserID]*noticePerson
@@ -148,6 +149,8 @@ func (p *noticePass) take(e noticeEntry) {
 	switch {
 	case e.Kind == string(operation.SubjectOperation) && e.Action == actionContradicted:
 		p.against = append(p.against, noticeFact{e.Subject, e.Actor, e.At})
+	case e.Kind == string(operation.SubjectOperation) && e.Action == "take_case":
+		p.taken = append(p.taken, noticeFact{e.Subject, e.Actor, e.At})
 	case e.Kind == string(operation.SubjectOperation) && e.From != e.To:
 		p.moved, p.ids = append(p.moved, e.Subject), append(p.ids, e.Subject)
 	case e.Kind == string(operation.SubjectRun) && e.Action == "run_"+string(operation.RunCompleted):
