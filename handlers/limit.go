@@ -21,7 +21,7 @@ func (s *site) limitRoutes() []route {
 		{get, views.PathLimits, signedIn, "", s.limits},
 		{get, views.PathLimits + "/new", stoppers, "", s.newLimit},
 		{post, views.PathLimits + "/new/set", stoppers, views.PathLimits + "/new", s.setLimit},
-		{get, views.PathLimits + "/breaches/:breach", signedIn, "", s.breach},
+		{get, views.PathLimits + "/breaches/:id", signedIn, "", s.breach},
 		{get, one, signedIn, "", s.limit},
 		{get, one + "/change", stoppers, "", s.changeLimitPage},
 		{post, one + "/change", stoppers, one + "/change", s.changeLimit},
@@ -54,7 +54,7 @@ const sectionFigures = views.Section("figures")
 
 // breach leads from a notice to the limit that it tells of.
 func (s *site) breach(c echo.Context) error {
-	id, err := s.Store.FindBreach(c.Request().Context(), web.VisitOf(c).Actor(), operation.BreachID(c.Param("breach")))
+	id, err := s.Store.FindBreach(c.Request().Context(), web.VisitOf(c).Actor(), operation.BreachID(c.Param("id")))
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,10 @@ var walkCases = map[string]walkCase{
 	"POST /cases/:id/beat":                      {things: "case", open: true, answer: whatever, absent: []int{http.StatusNotFound, http.StatusBadRequest}},
 	"/cases/queues/:id":                         {things: "nobody's"},
 	"GET /cases/result":                         {answer: redirects}, // no list was worked on
+	"/figures/limits/:id":                       {things: "nobody's"},
+	"/figures/limits/breaches/:id":              {things: "nobody's"},
+	"POST /figures/limits/new":                  {answer: whatever, absent: notAllowed},
+	"/reports/:id":                              {things: "nobody's"},
 	"/people":                                   {everywhere: true},
 	"/people/:id":                               {things: "person", everywhere: true},
 	"/people/factors":                           {answer: []int{http.StatusOK, http.StatusSeeOther, http.StatusUnprocessableEntity, http.StatusForbidden}},
