@@ -88,6 +88,8 @@ func (n *notifier) run() {
 		if i%digestEvery == 0 {
 			planned, err := w.store.PlanDigests(ctx, n.channels())
 			w.swept("digest", planned, err)
+			planned, err = w.store.PlanTaskNotices(ctx, n.channels())
+			w.swept("task", planned, err)
 		}
 		if i%wakeEvery == 0 {
 			woken, err := w.store.WakeNotices(ctx, wakeGrace)
