@@ -85,6 +85,7 @@ var walkCases = map[string]walkCase{
 	"/figures/limits/breaches/:id":              {things: "nobody's"},
 	"POST /figures/limits/new":                  {answer: whatever, absent: notAllowed},
 	"/reports/:id":                              {things: "nobody's"},
+	"/patterns/:id":                             {things: "nobody's"},
 	"/people":                                   {everywhere: true},
 	"/people/:id":                               {things: "person", everywhere: true},
 	"/people/factors":                           {answer: []int{http.StatusOK, http.StatusSeeOther, http.StatusUnprocessableEntity, http.StatusForbidden}},
