@@ -124,6 +124,8 @@ func (h *housekeepWorker) Work(ctx context.Context, _ *river.Job[housekeepArgs])
 	h.w.swept("sign_in_counter", int(counters), err)
 	notices, err := h.w.store.DeleteOldNotices(ctx)
 	h.w.swept("old_notice", int(notices), err)
+	erased, err := h.w.store.SweepRetention(ctx, store.System("job"))
+	h.w.swept("erased", erased, err)
 	signIns, err := h.w.store.DeleteOldSignIns(ctx)
 	h.w.swept("sign_in", int(signIns), err)
 	return nil

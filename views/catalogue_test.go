@@ -24,7 +24,7 @@ func families() map[string][]string {
 		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
 		"proof.":            proofWords,
 		"delivery.why.":     DeliveryReasons,
-		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, incidentWords),
+		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords),
 		"invalid.":          invalidCodes,
 		"detail.":           historyDetails,
 		"refusal.":          names(operation.Codes),
@@ -112,6 +112,7 @@ func families() map[string][]string {
 	f["figures.says."], f["figures.defines."] = names(operation.Figures), names(operation.Figures)
 	f["figures.group."], f["figures.step."] = []string{"coming_in", "going_out", "in_doubt", "people"}, []string{"day", "week", "month"}
 	f["figures.list."], f["figures.outcome."] = []string{"events", "deliveries", "attempts", "cases", "approvals", "reexecutions", "operations"}, []string{"not_started", "confirmed", "unknown", "open"}
+	f["retention.kind."], f["retention.says."], f["retention.forever."] = RetentionKinds, RetentionKinds, RetentionForever
 	nouns := append([]string{"effect"}, effectWords...)
 	f["settling.ask."], f["settling.yes."], f["settling.no."] = nouns, nouns, nouns
 	f["settling.how.there."], f["settling.how.none."] = names(Hows), names(Hows)

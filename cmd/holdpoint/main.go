@@ -30,7 +30,9 @@ type commands struct {
 	Apply      applyCmd      `cmd:"" help:"Take flows, destination profiles and sources into use."`
 	User       userCmd       `cmd:"" help:"Manage people."`
 	Token      tokenCmd      `cmd:"" help:"Manage API tokens."`
+	Figures    figuresCmd    `cmd:"" help:"Check or rebuild what the figures have counted ahead."`
 	Verify     verifyCmd     `cmd:"" help:"Check the history against its chains and the signed checkpoints; prove that an operation is in one."`
+	Erase      eraseCmd      `cmd:"" help:"Take the contents and attachments of one closed operation away, for a person's request."`
 	Drill      drillCmd      `cmd:"" help:"Run the six acceptance cases with real processes and show the sheet."`
 	Bench      benchCmds     `cmd:"" help:"Measure on a PostgreSQL of its own."`
 	Checkpoint checkpointCmd `cmd:"" help:"Manage the key that signs checkpoints of the history."`
