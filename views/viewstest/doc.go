@@ -38,8 +38,8 @@ func Printer(lang string) *text.Printer {
 func All() []Fixture {
 	var list []Fixture
 	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), factorFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
-		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), cardFixtures(), oddFixtures(), shapeFixtures(),
-		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures(), groupFixtures(), limitFixtures(), reportFixtures(), historyFixtures(), acceptanceFixtures(), caseFixtures(), integrityFixtures()} {
+		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), figureFixtures(), cardFixtures(), oddFixtures(), shapeFixtures(),
+		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures(), groupFixtures(), limitFixtures(), reportFixtures(), historyFixtures(), acceptanceFixtures(), caseFixtures(), integrityFixtures(), causeFixtures()} {
 		list = append(list, part...)
 	}
 	return list
