@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/checkpoint"
@@ -216,7 +217,7 @@ func TestRestoredBackupSendsNothingTwice(t *testing.T) {
 	}
 
 	// The source sends again: the same intent, the same operation.
-	again := old.sendAgain(t, "crm", "3")
+	again := old.sendAgain(t, "crm", "3", kept.At)
 	if again != later {
 		t.Fatalf("the event leads to %s, before it was %s", again, later)
 	}
@@ -247,11 +248,12 @@ func TestRestoredBackupSendsNothingTwice(t *testing.T) {
 	}
 }
 
-// sendAgain receives an event once more, as world.draft made it.
-func (w *world) sendAgain(t *testing.T, destination, n string) operation.ID {
+// sendAgain receives an event once more, as world.draft made it, with the time at which it
+// happened.
+func (w *world) sendAgain(t *testing.T, destination, n string, happened time.Time) operation.ID {
 	t.Helper()
 	r, err := w.store.Receive(context.Background(), store.System("api"), store.Received{Source: "test", Account: "test", Topic: "t", EventKey: destination + n,
-		DeliveryKey: n, Body: []byte("{}"), Data: map[string]any{}, Status: 202, Flow: "to-" + destination, RunKey: n,
+		EventTime: happened, DeliveryKey: n, Body: []byte("{}"), Data: map[string]any{}, Status: 202, Flow: "to-" + destination, RunKey: n,
 		Content: map[string]map[string]any{"effect": {content[destination]: "case " + n}}, Author: store.Author{Kind: "token", ID: "tok_test"}})
 	if err != nil || len(r.Operations) != 1 {
 		t.Fatalf("receive: %v %+v", err, r)
