@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/store/storetest"
 )
@@ -163,6 +165,12 @@ func TestOlderCopyOfTheDatabase(t *testing.T) {
 	if n := attempts(); n != 0 {
 		t.Errorf("%d attempts while all sends are paused", n)
 	}
+	// What was open in the backup is to be compared first.
+	var refusal *operation.Refusal
+	if err := st.ResumeAll(t.Context(), f.As("admin"), "it will be fine"); !errors.As(err, &refusal) || refusal.Code != operation.CodeRestoreOpen {
+		t.Errorf("resumed before anything was compared: %v", err)
+	}
+	reconcile(t, st, f, "compared with the shop's log")
 	if err := st.ResumeAll(t.Context(), f.As("admin"), "compared with the shop's log"); err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +194,26 @@ func TestOlderCopyOfTheDatabase(t *testing.T) {
 	if _, errs, code := old.run("work", "--metrics-addr", "off"); code != 1 || !strings.Contains(errs, "cannot be read") {
 		t.Errorf("a broken witness: %d, %s", code, errs)
 	}
+}
+
+// reconcile marks everything that a restored database lists as compared, and gives it.
+func reconcile(t *testing.T, st *store.Store, f *storetest.Fixture, reason string) (ids []operation.ID) {
+	t.Helper()
+	r, _, err := st.FindRestore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items, _, err := st.ListRestored(t.Context(), f.As("admin"), r.ID, store.RestoreFilter{Open: true, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range items {
+		if err := st.CompareRestored(t.Context(), f.As("admin"), r.ID, i.ID, reason); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, i.ID)
+	}
+	return ids
 }
 
 // TestDatabaseExchangedWhileRunning: what the process has seen is gone the next second.
