@@ -3,6 +3,7 @@ package handlers
 import (
 	"encoding/csv"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,8 +36,8 @@ func (s *site) reportCSV(c echo.Context) error {
 	num := func(n int64) string { return strconv.FormatInt(n, 10) }
 	for _, l := range p.Lines {
 		since := ""
-		if n, ok := p.Since[l.Code]; ok {
-			since = strconv.Itoa(n)
+		if slices.Contains(store.SettledLines, l.Code) {
+			since = strconv.Itoa(p.Since[l.Code])
 		}
 		_ = w.Write([]string{string(l.Section), l.Code, guarded(l.Name), string(l.Kind), num(l.Now.N), num(l.Now.Of), num(l.Before.N), num(l.Before.Of), since})
 	}
