@@ -83,7 +83,7 @@ var historyWords = []string{"create", "attachment", "new_version", "approve", "r
 var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",
 	"reset_password", "end_sessions", "end_session", "decision_refused", "delegate", "receive_delegation", "end_delegation", "invite_user", "resend_invitation", "revoke_invitation",
 	"add_totp", "remove_totp", "new_recovery_codes", "use_recovery_code", "add_passkey", "rename_passkey", "remove_passkey", "passkey_cloned",
-	"reset_factors", "link_person", "unlink_person", "link_identity", "unlink_identity", "break_glass", "set_notices", "set_limit", "change_limit", "end_limit", "limit_broken", "limit_back", "limit_again", "make_report", "comment_report", "sign_report", "ask_model", "look", "export", "export_done", "export_cut"}
+	"reset_factors", "link_person", "unlink_person", "link_identity", "unlink_identity", "break_glass", "set_notices", "ask_model", "look", "export", "export_done", "export_cut"}
 
 // historyDetails are the links of an entry that are shown, in this order; each has a
 // key "detail.<name>".
