@@ -1,0 +1,61 @@
+package handlers_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"holdpoint/operation"
+)
+
+// TestIncidentPages opens, writes, signs and exports an incident as people do, without a
+// script.
+func TestIncidentPages(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.unknown(t)
+	b := h.as(t, "ops")
+	pick := b.get("/incidents/new?operation=" + string(id) + "&operation=op_none").want(http.StatusOK)
+	pick.has("missing")
+	opened := b.submit(pick, "form-incident", "title", "Lost <b>answers</b>").want(http.StatusSeeOther)
+	path := opened.to
+	page := b.follow(opened).want(http.StatusOK)
+	page.says("Lost <b>answers</b>", "Effect in doubt", "Not settled yet")
+
+	// two people edit: the second gets both versions and keeps what they typed
+	second := h.as(t, "ops2")
+	theirs := second.get(path + "/edit").want(http.StatusOK)
+	mine := b.get(path + "/edit").want(http.StatusOK)
+	b.follow(b.submit(mine, "form-edit", "summary", "What happened", "cause", "As ops sees it", "response", "Looked up", "prevention", "Ask them")).says("As ops sees it")
+	conflict := second.submit(theirs, "form-edit", "cause", "As ops2 sees it").want(http.StatusConflict)
+	conflict.has("changed-meanwhile")
+	conflict.says("As ops sees it", "As ops2 sees it")
+
+	page = b.get(path)
+	page = b.follow(b.submit(page, "form-task", "title", "Ask for a status page", "role", "ops_owner")).says("Ask for a status page")
+	md := b.get(path + "/incident.md").want(http.StatusOK)
+	if s := md.text(); strings.Contains(md.body, "<b>") || !strings.Contains(md.body, `\<b\>`) {
+		t.Errorf("the file holds markup: %s", s)
+	}
+	page = b.follow(b.submit(page, "form-sign", "sure", "yes")).says("Revision 1 signed by")
+	page.has("form-revise")
+	b.get("/incidents?q=INC-1").want(http.StatusOK).has("incident-row")
+	b.get("/tasks").want(http.StatusOK).has("task-row")
+
+	h.limited(t, operation.RoleApprover, "plain-note")
+	other := h.as(t, "only-approver")
+	other.get(path).want(http.StatusNotFound)
+	other.get(path + "/incident.md").want(http.StatusNotFound)
+}
+
+// TestFlowSheet shows each version of a flow, and none to who may not see it.
+func TestFlowSheet(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	b := h.as(t, "auditor")
+	b.get("/flows/campaign-follow-up/versions/1/sheet").want(http.StatusOK).says("Prompts and briefs", "edition 1", "Four things to know", "For the implementation", "Two attempts at once")
+	b.get("/flows/plain-note/versions/1/sheet").want(http.StatusOK).says("takes no key")
+	b.get("/flows/campaign-follow-up/versions/99/sheet").want(http.StatusNotFound)
+	h.limited(t, operation.RoleApprover, "plain-note")
+	h.as(t, "only-approver").get("/flows/campaign-follow-up/versions/1/sheet").want(http.StatusNotFound)
+}
