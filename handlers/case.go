@@ -128,6 +128,9 @@ func (b panelOf) checklist(t typed) []views.CheckItem {
 			}
 		}
 		c.Attachments = ofAnswer(b.p, b.n, item)
+		if item == operation.CheckCause {
+			c.Known = b.known()
+		}
 		if t.fields != nil {
 			c.Answer, c.Comment = t.val("check_"+string(item)), t.val("note_"+string(item))
 		}

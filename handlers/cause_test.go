@@ -67,7 +67,7 @@ func TestContradictionStandsFirst(t *testing.T) {
 	id := h.unknown(t)
 	ops := h.as(t, "ops")
 	page := ops.get(opPath(id))
-	ops.submit(page, "form-reconcile", checked("finding", "not_done", "then", "close", "not_done_evidence", "Their list has no such note.", "not_done_reason", "Nobody wants it any more.")...).want(303)
+	ops.submit(page, "form-reconcile", checked("finding", "not_done", "then", "close", "not_done_confirm", "yes", "not_done_evidence", "Their list has no such note.", "not_done_reason", "Nobody wants it any more.")...).want(303)
 	h.wantState(t, id, operation.NotExecuted)
 	p, err := h.Store.PlaceOf(t.Context(), id)
 	if err != nil {
