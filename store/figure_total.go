@@ -93,9 +93,6 @@ type figureReading struct {
 	each         map[string][]tally // by destination
 }
 
-// part gives what came between two bounds.
-func (r *figureReading) part(i, j int) tally { return between(&r.sum[i], &r.sum[j]) }
-
 type figureState struct {
 	Until *time.Time `db:"counted_until"`
 	At    *time.Time `db:"counted_at"`

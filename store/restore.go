@@ -121,7 +121,9 @@ const restoreBatch = 100
 // many it marked; call it again until that is none.
 func (s *Store) MarkRestored(ctx context.Context, a Actor) (int, error) {
 	var id string
-	err := s.read(ctx, func(q *sqlx.DB) error { return q.GetContext(ctx, &id, `SELECT id FROM restores WHERE ended_at IS NULL`) })
+	err := s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &id, `SELECT id FROM restores WHERE ended_at IS NULL`)
+	})
 	if isGone(err) {
 		return 0, nil
 	}

@@ -25,7 +25,7 @@ func causeFamilies(f map[string][]string) {
 func TestKnownPatternInWords(t *testing.T) {
 	p := text.New("en", time.UTC, time.Now())
 	for want, e := range map[string]operation.Endings{
-		"12 before: 11 had happened, 1 had not":                    {operation.EndFound: 9, operation.EndPerson: 2, operation.EndReexecuted: 1, operation.EndOpen: 4},
+		"12 before: 11 had happened, 1 had not":                   {operation.EndFound: 9, operation.EndPerson: 2, operation.EndReexecuted: 1, operation.EndOpen: 4},
 		"3 others stopped so; nobody knows yet what had happened": {operation.EndOpen: 2, operation.EndWithdrawn: 1},
 	} {
 		if got := knownText(p, e); got != want {

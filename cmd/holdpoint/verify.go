@@ -143,7 +143,7 @@ func (c *verifyCmd) keys() (*checkpoint.Keys, error) {
 }
 
 func (c *verifyCmd) export(keys *checkpoint.Keys) error {
-	in := os.Stdin
+	var in *os.File
 	if c.Export != "-" {
 		f, err := os.Open(c.Export)
 		if err != nil {

@@ -110,7 +110,7 @@ func TestHostileAnswersSuggestNothing(t *testing.T) {
 		}, Unfit},
 		"error": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"no"}`, 500) }, Refused},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://169.254.169.254/latest", 307)
+			http.Redirect(w, r, "http://169.254.169.254/latest", http.StatusTemporaryRedirect)
 		}, Refused},
 		"cut": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "900")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -30,7 +29,6 @@ type gate struct {
 	deaf     bool          // lookups are answered with 503
 	hold     time.Duration // before a request with an effect is passed on
 	arrivals []arrival
-	changed  chan struct{} // closed and replaced at each arrival
 }
 
 // loss is what the gate loses, once.
@@ -66,7 +64,7 @@ func openGate(base string) (*gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{base: strings.TrimRight(base, "/"), url: "http://" + l.Addr().String(), lose: map[operation.ID]loss{}, changed: make(chan struct{})}
+	g := &gate{base: strings.TrimRight(base, "/"), url: "http://" + l.Addr().String(), lose: map[operation.ID]loss{}}
 	g.server = &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = g.server.Serve(l) }()
 	return g, nil
@@ -120,23 +118,6 @@ func (g *gate) of(id operation.ID) []arrival {
 		}
 	}
 	return out
-}
-
-// untilCame waits until a request of the operation has come.
-func (g *gate) untilCame(ctx context.Context, id operation.ID) error {
-	for {
-		g.mu.Lock()
-		wake := g.changed
-		g.mu.Unlock()
-		if len(g.of(id)) > 0 {
-			return nil
-		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return fmt.Errorf("no request of %s came: %w", id, ctx.Err())
-		}
-	}
 }
 
 // ServeHTTP passes one request on, or loses it.
@@ -201,8 +182,6 @@ func (g *gate) came(id operation.ID, r *http.Request, body []byte) (no int, lost
 	g.arrivals = append(g.arrivals, arrival{op: id, at: time.Now().UTC(), hash: hex.EncodeToString(sum[:]), header: r.Header.Clone()})
 	lost = g.lose[id]
 	delete(g.lose, id)
-	close(g.changed)
-	g.changed = make(chan struct{})
 	return len(g.arrivals) - 1, lost, g.hold
 }
 
