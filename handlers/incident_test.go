@@ -42,7 +42,7 @@ func TestIncidentPages(t *testing.T) {
 	b.get("/incidents?q=INC-1").want(http.StatusOK).has("incident-row")
 	b.get("/tasks").want(http.StatusOK).has("task-row")
 
-	h.limited(t, operation.RoleApprover, "plain-note")
+	h.limited(t, operation.RoleApprover, "newsletter-coupon")
 	other := h.as(t, "only-approver")
 	other.get(path).want(http.StatusNotFound)
 	other.get(path + "/incident.md").want(http.StatusNotFound)

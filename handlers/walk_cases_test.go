@@ -81,7 +81,7 @@ var walkCases = map[string]walkCase{
 	"POST /cases/:id/beat":                      {things: "case", open: true, answer: whatever, absent: []int{http.StatusNotFound, http.StatusBadRequest}},
 	"/cases/queues/:id":                         {things: "nobody's"},
 	"GET /cases/result":                         {answer: redirects}, // no list was worked on
-	"/figures/:figure":                          {things: "nobody's"},
+	"/figures/:figure":                          {things: "figure", open: true},
 	"/figures/limits/:id":                       {things: "nobody's"},
 	"/figures/limits/breaches/:id":              {things: "nobody's"},
 	"POST /figures/limits/new":                  {answer: whatever, absent: notAllowed},
@@ -184,6 +184,7 @@ func newWalker(t *testing.T, h *house) *walker {
 		"flow":        ids("name", "campaign-follow-up", "newsletter-coupon", "nothing"),
 		"destination": ids("name", "crm", "", "nothing"), // everybody may know of each
 		"view":        ids("view", "", "", "viw_"+none),
+		"figure":      ids("figure", "attempts", "", "nothing"), // everybody may see each, over what they may see
 		"person":      ids("id", string(h.Users["lead"]), "", "usr_"+none),
 		"case":        ids("id", h.adoptedCase(t, "campaign-follow-up", "crm-task"), h.adoptedCase(t, "newsletter-coupon", "coupon"), "case_"+none),
 		"token":       ids("id", string(token), "", "tok_"+none),

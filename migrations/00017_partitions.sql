@@ -34,7 +34,7 @@ END $$;
 -- +goose StatementBegin
 CREATE FUNCTION make_partition(parent text, name text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)', name, parent);
+    EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS INCLUDING STORAGE)', name, parent);
     IF parent = 'history' THEN
         EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (subject_kind, subject_id, seq)', name);
     END IF;
