@@ -71,6 +71,7 @@ var walkCases = map[string]walkCase{
 	"/destinations/:name":                       {things: "destination", open: true},
 	"POST /destinations/:name":                  {things: "destination", open: true, absent: notAllowed},
 	"POST /installation":                        {answer: whatever},
+	"GET /installation/retention":               {answer: []int{http.StatusOK, http.StatusForbidden}}, // of one flow: it is about all of them
 	"/account/delegations/:id":                  {things: "nobody's"},
 	"/account/factors/passkeys/:id":             {things: "nobody's", absent: []int{http.StatusNotFound, http.StatusUnprocessableEntity}},
 	"GET /account/factors/totp":                 {answer: redirects}, // nothing is being set up
