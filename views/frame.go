@@ -94,10 +94,10 @@ func navFor(v *Viewer) []navEntry {
 		{SectionDeliveries, PathDeliveries, "nav.deliveries"},
 		{SectionFlows, PathFlows, "nav.flows"},
 		{SectionDestinations, PathDestinations, "nav.destinations"},
+		{SectionHistory, PathHistory, "nav.history"},
+		{SectionFigures, PathFigures, "nav.figures"},
+		{SectionReports, PathReports, "nav.reports"},
 	}
-	list = append(list, navEntry{SectionHistory, PathHistory, "nav.history"})
-	list = append(list, navEntry{SectionFigures, PathFigures, "nav.figures"})
-	list = append(list, navEntry{SectionReports, PathReports, "nav.reports"})
 	if v.Has(operation.RoleAdmin) || v.Has(operation.RoleAuditor) {
 		list = append(list, navEntry{SectionPeople, PathPeople, "nav.people"})
 	}
