@@ -184,37 +184,46 @@ func (t *acceptTrial) attest(p *store.OperationPage) error {
 	})
 	if err == nil {
 		t.did("attested", "Stage", p.Stage, "Person", who, "Target", ids[0])
+		return nil
+	}
+	// A lookup may have found it while they looked: then there is nothing left to settle.
+	if now, perr := t.page(p.ID); perr == nil && now.State == operation.Confirmed {
+		return nil
 	}
 	return err
 }
 
-// decide lets the first of the declared people who may decide about an operation on its
-// newest page. When it changed between reading and pressing, they look and press again.
+// decide lets the first of the declared people who may decide about an operation.
 func (t *acceptTrial) decide(id operation.ID, reason string, verb func(store.Actor, store.Shown) error, not ...string) (string, error) {
 	var last error
 	for _, who := range t.everybody {
 		if slices.Contains(not, who.Name) {
 			continue
 		}
-		form := store.NewFormID()
-		for {
-			p, err := t.page(id)
-			if err != nil {
-				return "", err
-			}
-			last = verb(who, store.Shown{Operation: id, Revision: p.Revision, FormID: form, Reason: reason})
-			if !refused(last, operation.CodeStaleRevision, operation.CodeSettling) {
-				break
-			}
-			if err := pause(t.ctx, stalePause); err != nil {
-				return "", err
-			}
-		}
-		if !refused(last, operation.CodeNotEntitled, operation.CodeParty) {
+		if last = t.press(id, who, reason, verb); !refused(last, operation.CodeNotEntitled, operation.CodeParty) {
 			return who.Name, last
 		}
 	}
 	return "", last
+}
+
+// press lets a person decide about an operation on its newest page. When it changed
+// between reading and pressing, as every lookup changes it, they look and press again.
+func (t *acceptTrial) press(id operation.ID, who store.Actor, reason string, verb func(store.Actor, store.Shown) error) error {
+	form := store.NewFormID()
+	for {
+		p, err := t.page(id)
+		if err != nil {
+			return err
+		}
+		err = verb(who, store.Shown{Operation: id, Revision: p.Revision, FormID: form, Reason: reason})
+		if !refused(err, operation.CodeStaleRevision, operation.CodeSettling) {
+			return err
+		}
+		if err := pause(t.ctx, stalePause); err != nil {
+			return err
+		}
+	}
 }
 
 // acceptConcurrent: two workers and four more claim the same operation at once.

@@ -1,9 +1,11 @@
 package drill
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"holdpoint/operation"
@@ -39,10 +41,14 @@ func acceptExpired(t *acceptTrial) error {
 }
 
 // runOut brings an operation to unknown and lets its key's retention end while the
-// destination is paused. Then a person is asked, and an automatic claim is refused.
+// destination is paused. It is paused before the product can know that something is
+// lost, so that no repeat slips in between. Then a person is asked, and an automatic
+// claim is refused.
 func (t *acceptTrial) runOut(p *store.OperationPage, what loss) error {
 	id := p.ID
-	t.dests[p.Destination].gate.order(id, what)
+	lost := t.dests[p.Destination].gate.orderHeld(id, what)
+	letGo := sync.OnceFunc(func() { close(lost.on) })
+	defer letGo()
 	if what == loseAnswer {
 		t.did("answer_will_be_lost", "Stage", p.Stage)
 	} else {
@@ -51,11 +57,17 @@ func (t *acceptTrial) runOut(p *store.OperationPage, what loss) error {
 	if err := t.approve(id); err != nil {
 		return err
 	}
-	p, err := t.untilState(id, operation.Unknown, operation.Review)
-	if err != nil {
-		return err
+	select {
+	case <-lost.came:
+	case <-t.ctx.Done():
+		return fmt.Errorf("no request of stage %s came: %w", p.Stage, t.ctx.Err())
 	}
 	if _, err := t.store.PauseDestination(t.ctx, t.people["ops"], p.Destination, "the acceptance lets the key run out"); err != nil {
+		return err
+	}
+	letGo()
+	p, err := t.untilState(id, operation.Unknown, operation.Review)
+	if err != nil {
 		return err
 	}
 	if until := p.Facts.Protection.Until(p.Facts.KeyFirst); !until.IsZero() {
@@ -102,7 +114,9 @@ func (t *acceptTrial) oneMore(p *store.OperationPage) error {
 	t.check(now.State == operation.ReexecutionRequested && came == 1, "went_on_alone", "Stage", p.Stage, "State", string(now.State))
 	for _, who := range t.everybody {
 		if who.Name == first {
-			err := t.store.DecideReexecution(t.ctx, who, store.Shown{Operation: p.ID, Revision: now.Revision, FormID: store.NewFormID(), Reason: "One more attempt."}, true)
+			err := t.press(p.ID, who, "One more attempt.", func(who store.Actor, sh store.Shown) error {
+				return t.store.DecideReexecution(t.ctx, who, sh, true)
+			})
 			t.check(refused(err, operation.CodeParty, operation.CodeNotEntitled), "own_request", "Stage", p.Stage)
 		}
 	}

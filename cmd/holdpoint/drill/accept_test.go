@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -59,6 +60,9 @@ func accept(t *testing.T, plan operation.AcceptancePlan) operation.AcceptanceShe
 	if !slices.Equal(told, operation.AcceptanceCases) {
 		t.Errorf("told of %v", told)
 	}
+	for _, c := range sheet.Cases {
+		t.Logf("%s took %s", c.Key, c.Ended.Sub(c.Began).Round(time.Millisecond))
+	}
 	if t.Failed() {
 		t.Log(log.String())
 	}
@@ -76,6 +80,7 @@ func TestAcceptFlows(t *testing.T) {
 		{"campaign-follow-up", []string{"crm", "mail"}, []string{"first unknown"}},
 	} {
 		t.Run(c.flow, func(t *testing.T) {
+			t.Parallel()
 			plan := demoPlan(t, c.flow, c.destinations...)
 			sheet := accept(t, plan)
 			if !sheet.Passed() || !sheet.Fits(plan) {

@@ -176,22 +176,36 @@ func (t *acceptTrial) page(id operation.ID) (*store.OperationPage, error) {
 	return t.store.FindOperation(t.ctx, t.people["ops"], id)
 }
 
-// until waits until the record shows something about an operation.
+// stuckAfter is how long an operation may rest with a person, or closed, while a case
+// waits for something else: then the case has not passed, and nothing more will come.
+const stuckAfter = 5 * time.Second
+
+// until waits until the record shows something about an operation. It gives up when the
+// product has nothing to do with it any more.
 func (t *acceptTrial) until(id operation.ID, what string, ok func(*store.OperationPage) bool) (*store.OperationPage, error) {
-	last := operation.State("not read")
+	last, revision, since := operation.State("not read"), int64(-1), time.Now()
 	for {
 		p, err := t.page(id)
+		switch {
+		case err == nil && ok(p):
+			return p, nil
+		case err == nil && (p.Revision != revision || !resting(p.State)):
+			last, revision, since = p.State, p.Revision, time.Now()
+		case err == nil && time.Since(since) > stuckAfter:
+			err = errors.New("nothing more happens by itself")
+		}
 		if err == nil {
-			if ok(p) {
-				return p, nil
-			}
-			last = p.State
 			err = pause(t.ctx, 20*time.Millisecond)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s is %s, waited for: %s: %w", id, last, what, err)
 		}
 	}
+}
+
+// resting reports that a person decides what comes next, or that nothing does.
+func resting(s operation.State) bool {
+	return s == operation.Review || s == operation.ReexecutionRequested || s.Closed()
 }
 
 func (t *acceptTrial) untilState(id operation.ID, states ...operation.State) (*store.OperationPage, error) {

@@ -25,7 +25,7 @@ type gate struct {
 
 	mu       sync.Mutex
 	expected []expectation
-	lose     map[operation.ID]loss
+	lose     map[operation.ID]*losing
 	deaf     bool          // lookups are answered with 503
 	hold     time.Duration // before a request with an effect is passed on
 	arrivals []arrival
@@ -38,6 +38,15 @@ const (
 	loseAnswer  loss = "answer"
 	loseRequest loss = "request"
 )
+
+// losing is an order to lose one request or its answer. The one who gave it may act
+// between the moment at which nothing more happens at the destination and the moment at
+// which the product notices.
+type losing struct {
+	what loss
+	came chan struct{} // closed when the request came and, for an answer, the destination has acted
+	on   chan struct{} // closed to let the connection break off
+}
 
 // expectation tells a request with an effect from a lookup.
 type expectation struct {
@@ -64,7 +73,7 @@ func openGate(base string) (*gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gate{base: strings.TrimRight(base, "/"), url: "http://" + l.Addr().String(), lose: map[operation.ID]loss{}}
+	g := &gate{base: strings.TrimRight(base, "/"), url: "http://" + l.Addr().String(), lose: map[operation.ID]*losing{}}
 	g.server = &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = g.server.Serve(l) }()
 	return g, nil
@@ -80,10 +89,28 @@ func (g *gate) expect(id operation.ID, r operation.Request) {
 }
 
 // order sets what is lost of an operation's next request.
-func (g *gate) order(id operation.ID, l loss) {
+func (g *gate) order(id operation.ID, what loss) {
+	l := g.orderHeld(id, what)
+	close(l.on)
+}
+
+// orderHeld is order, and the connection stays open until the caller closes on.
+func (g *gate) orderHeld(id operation.ID, what loss) *losing {
+	l := &losing{what: what, came: make(chan struct{}), on: make(chan struct{})}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.lose[id] = l
+	return l
+}
+
+// breakOff closes the connection of a request without an answer, when it may be.
+func (l *losing) breakOff(w http.ResponseWriter, gone context.Context) {
+	close(l.came)
+	select {
+	case <-l.on:
+	case <-gone.Done():
+	}
+	breakOff(w)
 }
 
 // listen lets lookups through, or answers them with 503.
@@ -104,7 +131,7 @@ func (g *gate) slow(d time.Duration) {
 func (g *gate) calm() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.lose, g.deaf, g.hold = map[operation.ID]loss{}, false, 0
+	g.lose, g.deaf, g.hold = map[operation.ID]*losing{}, false, 0
 }
 
 // of gives the requests with an effect of an operation.
@@ -132,8 +159,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	no, lost, hold := g.came(id, r, body)
-	if lost == loseRequest {
-		breakOff(w)
+	if lost != nil && lost.what == loseRequest {
+		lost.breakOff(w, r.Context())
 		return
 	}
 	time.Sleep(hold)
@@ -145,8 +172,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	g.arrivals[no].reached, g.arrivals[no].status = true, resp.StatusCode
 	g.mu.Unlock()
-	if lost == loseAnswer {
-		breakOff(w)
+	if lost != nil {
+		lost.breakOff(w, r.Context())
 		return
 	}
 	giveBack(w, resp, answer)
@@ -175,7 +202,7 @@ func (g *gate) whose(r *http.Request, body []byte) (operation.ID, bool) {
 	return newest, newest != ""
 }
 
-func (g *gate) came(id operation.ID, r *http.Request, body []byte) (no int, lost loss, hold time.Duration) {
+func (g *gate) came(id operation.ID, r *http.Request, body []byte) (no int, lost *losing, hold time.Duration) {
 	sum := sha256.Sum256(body)
 	g.mu.Lock()
 	defer g.mu.Unlock()
