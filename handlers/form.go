@@ -156,6 +156,17 @@ func (t typed) said() string {
 	return t.form + "?" + fields.Encode()
 }
 
+// once names a form by its key and by all that it says, for what remembers the key alone:
+// the same key with anything else is another change, and is never taken for a repetition.
+func (t typed) once() string {
+	key := t.val("form_id")
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(t.said()))
+	return key + "." + hex.EncodeToString(sum[:8])
+}
+
 // tooLong marks comments, reasons and evidence that are longer than the record takes.
 // Content has the limits of its destination instead.
 func (t *typed) tooLong() bool {

@@ -217,7 +217,7 @@ func (s *site) openIncident(c echo.Context) error {
 	if into := operation.IncidentID(t.val("into")); into != "" {
 		in, err := s.Store.FindIncident(ctx, v.Actor(), into)
 		if err == nil {
-			err = s.Store.AddToIncident(ctx, v.Actor(), store.IncidentShown{ID: into, Rev: in.Rev, FormID: t.val("form_id")}, ids)
+			err = s.Store.AddToIncident(ctx, v.Actor(), store.IncidentShown{ID: into, Rev: in.Rev, FormID: t.once()}, ids)
 		}
 		if err == nil {
 			return done(c, pathIncident(into), "flash.incident_operations")

@@ -24,7 +24,7 @@ func (s *site) aboutIncident(c echo.Context, flash string, verb func(*typed, sto
 		return web.ErrFormOfAnother
 	}
 	id := operation.IncidentID(c.Param("id"))
-	err = verb(&t, store.IncidentShown{ID: id, Rev: t.revision(), FormID: t.val("form_id")})
+	err = verb(&t, store.IncidentShown{ID: id, Rev: t.revision(), FormID: t.once()})
 	switch {
 	case len(t.errors) > 0:
 		return s.showIncident(c, http.StatusUnprocessableEntity, t)
@@ -153,7 +153,7 @@ func (s *site) chooseTimeline(c echo.Context) error {
 		return err
 	}
 	out, ok := omittedBy(in, t)
-	sh := store.IncidentShown{ID: in.ID, Rev: t.revision(), FormID: t.val("form_id")}
+	sh := store.IncidentShown{ID: in.ID, Rev: t.revision(), FormID: t.once()}
 	if ok {
 		err = s.Store.ChooseEntries(c.Request().Context(), web.VisitOf(c).Actor(), sh, out)
 	}

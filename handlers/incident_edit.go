@@ -103,7 +103,7 @@ func (s *site) editIncident(c echo.Context) error {
 		return s.showIncidentEdit(c, http.StatusUnprocessableEntity, t)
 	}
 	id := operation.IncidentID(c.Param("id"))
-	err = s.Store.EditIncident(c.Request().Context(), web.VisitOf(c).Actor(), store.IncidentShown{ID: id, Rev: t.revision(), FormID: t.val("form_id")}, e)
+	err = s.Store.EditIncident(c.Request().Context(), web.VisitOf(c).Actor(), store.IncidentShown{ID: id, Rev: t.revision(), FormID: t.once()}, e)
 	switch {
 	case err == nil:
 		return done(c, pathIncident(id), "flash.incident_saved")

@@ -31,6 +31,11 @@ func TestIncidentPages(t *testing.T) {
 	conflict.has("changed-meanwhile")
 	conflict.says("As ops sees it", "As ops2 sees it")
 
+	// the page before, once more: the same change is done once, another one is not passed off as done
+	b.follow(b.submit(mine, "form-edit", "summary", "What happened", "cause", "As ops sees it", "response", "Looked up", "prevention", "Ask them")).says("As ops sees it")
+	b.submit(mine, "form-edit", "cause", "On second thoughts").want(http.StatusConflict).says("On second thoughts")
+	b.submit(b.get(path+"/edit"), "form-edit", "first", "0000-01-01T00:00").want(http.StatusUnprocessableEntity)
+
 	page = b.get(path)
 	page = b.follow(b.submit(page, "form-task", "title", "Ask for a status page", "role", "ops_owner")).says("Ask for a status page")
 	md := b.get(path + "/incident.md").want(http.StatusOK)

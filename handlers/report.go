@@ -228,7 +228,7 @@ func (s *site) commentReport(c echo.Context) error {
 		return err
 	}
 	id, section := operation.ReportID(c.Param("id")), operation.ReviewSection(t.text("section"))
-	err = s.Store.CommentReport(c.Request().Context(), web.VisitOf(c).Actor(), id, section, t.text("body"), t.val("form_id"))
+	err = s.Store.CommentReport(c.Request().Context(), web.VisitOf(c).Actor(), id, section, t.text("body"), t.once())
 	_, say, ok := invalidOf(err)
 	switch {
 	case err == nil:

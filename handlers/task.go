@@ -119,7 +119,7 @@ func localTime(c echo.Context, t *typed, name string) time.Time {
 		return time.Time{}
 	}
 	at, err := time.ParseInLocation(inputTime, t.text(name), web.VisitOf(c).Printer().Zone)
-	if err != nil {
+	if err != nil || at.Year() < 2000 || at.Year() > 2199 { // a year that was not typed to its end
 		t.wrong(name, views.Invalid("time_malformed", 0))
 	}
 	return at
@@ -229,7 +229,7 @@ func (s *site) aboutTask(c echo.Context, flash string, verb func(*typed, store.T
 		return web.ErrFormOfAnother
 	}
 	id := operation.TaskID(c.Param("id"))
-	err = verb(&t, store.TaskShown{ID: id, Rev: t.revision(), FormID: t.val("form_id")})
+	err = verb(&t, store.TaskShown{ID: id, Rev: t.revision(), FormID: t.once()})
 	switch {
 	case len(t.errors) > 0:
 		return s.showTask(c, http.StatusUnprocessableEntity, t)
