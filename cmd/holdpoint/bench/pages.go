@@ -93,6 +93,9 @@ func RunPages(ctx context.Context, o PageOptions) error {
 	}
 	r := PageReport{Machine: fmt.Sprintf("%d CPUs, %s", runtime.NumCPU(), runtime.Version()), Rows: o.Rows, Loaded: time.Since(start).Seconds(), Goal1: pageGoal1, Goal8: pageGoal8}
 	fmt.Fprintf(o.Log, "%d operations loaded in %.0f s\n", o.Rows, r.Loaded)
+	if err := h.countFigures(ctx); err != nil {
+		return err
+	}
 	s, err := h.open()
 	if err != nil {
 		return err
@@ -286,7 +289,24 @@ func (t *town) pages() []page {
 		list = append(list, one("operations, "+x[0], "ops", "/operations?"+x[1]))
 	}
 	return append(list, one("saved views", "ops", "/operations/views?state=review"), one("deliveries", "ops", "/deliveries"), one("deliveries, source", "ops", "/deliveries?source=src-1"), one("deliveries, refused", "ops", "/deliveries?result=refused"),
-		one("deliveries, source and result of none", "ops", "/deliveries?source=src-2&result=conflict"), one("deliveries, search", "ops", "/deliveries?q=key-4711"), one("deliveries, search nothing", "ops", "/deliveries?q=nothing"))
+		one("deliveries, source and result of none", "ops", "/deliveries?source=src-2&result=conflict"), one("deliveries, search", "ops", "/deliveries?q=key-4711"), one("deliveries, search nothing", "ops", "/deliveries?q=nothing"),
+		one("cases", "ops", "/cases"), one("history", "ops", "/history"), one("figures, 30 days", "ops", "/figures?span=30"), one("figures, a year", "ops", "/figures?span=365"),
+		one("figures, a year, one flow's approver", "limited", "/figures?span=365"), one("figures, one, a year by weeks", "ops", "/figures/events?span=365&step=week"))
+}
+
+// countFigures counts everything into the running totals, as the jobs do every few seconds.
+func (h *house) countFigures(ctx context.Context) error {
+	start := time.Now()
+	for facts := int64(0); ; {
+		p, err := h.st.CountFigures(ctx)
+		if err != nil {
+			return fmt.Errorf("count the figures: %w", err)
+		}
+		if facts += p.Facts; !p.Behind {
+			fmt.Fprintf(h.log, "%d facts counted for the figures in %.0f s\n", facts, time.Since(start).Seconds())
+			return nil
+		}
+	}
 }
 
 func (t *town) opPaths() []string {

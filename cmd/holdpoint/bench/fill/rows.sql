@@ -47,3 +47,8 @@ BEGIN
         LEFT JOIN (VALUES ('pending_approval', 'approve', 'approver'), ('review', 'reconcile', 'ops_owner'), ('draft', 'complete', 'author'), ('unknown', 'check', ''),
             ('ready', 'take', ''), ('retry_scheduled', 'try', '')) AS d(state, kind, role) ON d.state = m.state$q$, same, replace(own, ' ', ', '), taken);
 END $$;
+
+-- What is in doubt has its case, as a trigger would have given it.
+INSERT INTO recovery_cases (id, operation_id, flow, destination, round, opened_at, opened_as, changed_at)
+SELECT new_case_id(), o.id, o.flow, o.destination, o.case_round, o.updated_at, o.state, o.updated_at
+FROM operations o WHERE needs_case(o.state, o.unsettled, o.request_id) AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id);
