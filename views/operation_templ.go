@@ -203,7 +203,7 @@ func OperationPage(m OperationModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = historyRecord(m.History).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = historyRecord(m.History, t(ctx, "history.title")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

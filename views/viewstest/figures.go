@@ -63,7 +63,7 @@ func figureOf(p *text.Printer, f operation.Figure, destination string, each int6
 	var dashed *float64
 	if limit > 0 {
 		dashed = &limit
-		l.Limit = &views.FigureLimit{Words: p.LimitWords("count", false, 5, 0), Over: each > 1, Since: ago(50 * time.Hour), URL: "/figures/limits/lim_1"}
+		l.Limit = &views.FigureLimit{Words: p.LimitWords(string(l.Kind()), false, inWords(l.Kind(), limit), 0), Over: each > 1, Since: ago(50 * time.Hour), URL: "/figures/limits/lim_1"}
 	}
 	id := "c-" + string(f)
 	if destination != "" {
@@ -71,6 +71,14 @@ func figureOf(p *text.Printer, f operation.Figure, destination string, each int6
 	}
 	l.Chart = views.DrawFigure(p, l, id, dashed, false)
 	return l
+}
+
+// inWords is a limit in the unit that LimitWords takes: a rate in hundredths of a percent.
+func inWords(k operation.FigureKind, limit float64) int64 {
+	if k == operation.KindRate {
+		return int64(limit*10_000 + 0.5)
+	}
+	return int64(limit)
 }
 
 func figuresPage(p *text.Printer) views.FiguresModel {
@@ -91,8 +99,11 @@ func figuresPage(p *text.Printer) views.FiguresModel {
 }
 
 func figurePage(p *text.Printer, f operation.Figure) views.FigureModel {
-	l := figureOf(p, f, "", 24, 2000)
-	limit := 2000.0
+	limit := map[operation.FigureKind]float64{operation.KindRate: 0.02, operation.KindDuration: 3600}[f.Kind()]
+	if limit == 0 {
+		limit = 60
+	}
+	l := figureOf(p, f, "", 24, limit)
 	l.Chart = views.DrawFigure(p, l, "c-"+string(f), &limit, true)
 	return views.FigureModel{Frame: frame(views.SectionFigures, "/figures/"+string(f)), Bar: figuresBar("/figures/" + string(f)), Line: l, From: ago(30 * 24 * time.Hour), To: ago(0), Counted: ago(12 * time.Second), Back: "/figures"}
 }

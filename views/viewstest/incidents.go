@@ -41,6 +41,7 @@ func incidentFixtures() []Fixture {
 	list2 := views.TasksModel{Frame: frame(views.SectionReports, views.PathTasks), Rows: tasks, Open: 2, Late: 1}
 	task := views.TaskModel{Frame: frame(views.SectionReports, tasks[0].URL), TaskView: tasks[0], Flows: []string{"Campaign follow-up"}, Opened: ago(99 * time.Hour), OpenedBy: opsOwner, NextTold: in(5 * 24 * time.Hour), MayChange: true,
 		Close: &views.CloseTaskForm{Form: form(tasks[0].URL + "/close")}, Edit: &views.TaskForm{Form: form(tasks[0].URL + "/edit"), ID: "edit-", Title: tasks[0].Title, Due: "2026-04-15T08:00", Change: true, Now: &tasks[0]}}
+	task.History = views.HistoryModel{Total: 1, Verified: true, Entries: []views.HistoryLine{{Seq: 1, Hash: hashOne, At: ago(99 * time.Hour), Who: opsOwner, Role: operation.RoleOpsOwner, Channel: "web", Action: "open_task"}}}
 	task.Why = "Nobody knew for two hours whether it was them or us."
 	return []Fixture{{"incidents", views.IncidentsPage(list)}, {"incidents-none", views.IncidentsPage(none)}, {"incident-new", views.PickPage(pick)}, {"incident", views.IncidentPage(page)},
 		{"incident-signed", views.IncidentPage(signed)}, {"incident-conflict", views.IncidentEditPage(edit)}, {"incident-timeline", views.ChooseLinesPage(choose)},
