@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"time"
@@ -101,9 +102,19 @@ func (s *site) showLimit(c echo.Context, status int, t typed) error {
 	return web.RenderStatus(c, status, views.LimitPage(m))
 }
 
-// limitDrill leads to the list behind what a limit measures now; "" = there is none.
+// limitDrill leads to the list behind the newest measurement; "" = there is none: figures
+// know no sources.
 func limitDrill(l store.LimitSeen) string {
-	return ""
+	if l.At.IsZero() || l.Source != "" {
+		return ""
+	}
+	q := url.Values{"since": {l.At.Add(-time.Duration(max(l.SpanHours, 24)) * time.Hour).UTC().Format(time.RFC3339Nano)}, "until": {l.At.UTC().Format(time.RFC3339Nano)}}
+	for name, value := range map[string]string{"flow": l.Flow, "destination": l.Destination} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return withQuery(pathFigure(l.Figure)+"/list", q)
 }
 
 func limitRule(l store.LimitSettings, people []string, names *store.OperationList, lang string) views.LimitRule {

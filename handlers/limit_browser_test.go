@@ -36,6 +36,11 @@ func TestLimitInABrowser(t *testing.T) {
 	if n := h.Count(t, "limit_breaches b JOIN improvement_tasks k ON k.id = b.task_id"); n != 1 {
 		t.Errorf("%d breaches with a task", n)
 	}
+	tab.Do(chromedp.Click(`[data-testid="drill"]`), chromedp.WaitVisible(`[data-testid="size"]`))
+	var listed int
+	if tab.Eval(`document.querySelectorAll('[data-testid="item"]').length`, &listed); listed != 1 {
+		t.Errorf("%d events behind the breach", listed)
+	}
 
 	now := time.Now()
 	id, err := h.Store.MakeReport(t.Context(), store.NoticeChannels{}, operation.Period{Kind: operation.Weekly, Key: "2026-W20", From: now.Add(-time.Hour), To: now.Add(-time.Second), Before: now.Add(-2 * time.Hour)}, "")
