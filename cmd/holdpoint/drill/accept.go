@@ -31,6 +31,7 @@ type acceptance struct {
 	everybody []store.Actor // the declared test people
 	names     []string
 	changed   []operation.AcceptanceChange
+	patience  time.Duration // see stuckAfter
 }
 
 // destination is one destination of the flow, as the rehearsal runs it.
@@ -77,7 +78,7 @@ func withoutSource(f operation.AcceptanceFile) operation.AcceptanceFile {
 
 // startAcceptance brings everything up. What it gives must be closed, also with an error.
 func startAcceptance(ctx context.Context, o Options, plan operation.AcceptancePlan) (*acceptance, error) {
-	a := &acceptance{plan: plan, dests: map[string]*destination{}}
+	a := &acceptance{plan: plan, dests: map[string]*destination{}, patience: stuckAfter}
 	if err := a.checkPlan(); err != nil {
 		return a, err
 	}

@@ -191,7 +191,7 @@ func (t *acceptTrial) until(id operation.ID, what string, ok func(*store.Operati
 			return p, nil
 		case err == nil && (p.Revision != revision || !resting(p.State)):
 			last, revision, since = p.State, p.Revision, time.Now()
-		case err == nil && time.Since(since) > stuckAfter:
+		case err == nil && time.Since(since) > t.patience:
 			err = errors.New("nothing more happens by itself")
 		}
 		if err == nil {
