@@ -86,6 +86,10 @@ var walkCases = map[string]walkCase{
 	"/figures/limits/:id":                       {things: "nobody's"},
 	"/figures/limits/breaches/:id":              {things: "nobody's"},
 	"POST /figures/limits/new":                  {answer: whatever, absent: notAllowed},
+	"/acceptance/:id":                           {things: "acceptance", open: true},
+	"POST /acceptance/:id/cancel":               {things: "acceptance", open: true, answer: redirects},                             // it has ended: nothing changes
+	"POST /acceptance/:id/sign":                 {things: "acceptance", open: true, answer: []int{http.StatusUnprocessableEntity}}, // nothing is ticked
+	"POST /acceptance/new":                      {answer: []int{http.StatusNotFound, http.StatusUnprocessableEntity}},              // no such flow
 	"/reports/:id":                              {things: "nobody's"},
 	"/incidents/:id":                            {things: "nobody's"},
 	"POST /incidents/pick":                      {answer: redirects},
@@ -188,6 +192,7 @@ func newWalker(t *testing.T, h *house) *walker {
 		"figure":      ids("figure", "attempts", "", "nothing"), // everybody may see each, over what they may see
 		"person":      ids("id", string(h.Users["lead"]), "", "usr_"+none),
 		"case":        ids("id", h.adoptedCase(t, "campaign-follow-up", "crm-task"), h.adoptedCase(t, "newsletter-coupon", "coupon"), "case_"+none),
+		"acceptance":  ids("id", h.accepted(t, "campaign-follow-up"), h.accepted(t, "plain-note"), "acc_"+none),
 		"token":       ids("id", string(token), "", "tok_"+none),
 		"nobody's":    ids("id", "", "", "none_"+none),
 	}}
