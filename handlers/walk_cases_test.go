@@ -87,9 +87,9 @@ var walkCases = map[string]walkCase{
 	"/figures/limits/breaches/:id":              {things: "nobody's"},
 	"POST /figures/limits/new":                  {answer: whatever, absent: notAllowed},
 	"/acceptance/:id":                           {things: "acceptance", open: true},
-	"POST /acceptance/:id/cancel":               {things: "acceptance", open: true, answer: redirects},                             // it has ended: nothing changes
-	"POST /acceptance/:id/sign":                 {things: "acceptance", open: true, answer: []int{http.StatusUnprocessableEntity}}, // nothing is ticked
-	"POST /acceptance/new":                      {answer: []int{http.StatusNotFound, http.StatusUnprocessableEntity}},              // no such flow
+	"POST /acceptance/:id/cancel":               {things: "acceptance", open: true, answer: []int{http.StatusSeeOther, http.StatusForbidden}}, // it has ended; an approver may own the flow or not
+	"POST /acceptance/:id/sign":                 {things: "acceptance", open: true, answer: []int{http.StatusUnprocessableEntity}},            // nothing is ticked
+	"POST /acceptance/new":                      {answer: []int{http.StatusNotFound, http.StatusUnprocessableEntity}},                         // no such flow
 	"/reports/:id":                              {things: "nobody's"},
 	"/incidents/:id":                            {things: "nobody's"},
 	"POST /incidents/pick":                      {answer: redirects},
