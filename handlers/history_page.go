@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -52,6 +53,9 @@ func historyFilter(q url.Values, v *web.Visit) store.HistoryFilter {
 	f := store.HistoryFilter{SubjectKind: operation.SubjectKind(x("kind")), Subject: x("subject"), Role: operation.Role(x("role")), Channel: x("channel"), Action: x("action"),
 		Flow: x("flow"), Destination: x("destination"), Before: operation.State(x("state_from")), After: operation.State(x("state_to")), Moved: x("moved") == "yes",
 		Cursor: q.Get("after") + q.Get("before"), From: day0(x("from"), 0, v), To: day0(x("to"), 1, v)}
+	if !isDay(x("from")) || !isDay(x("to")) {
+		f.From, f.To = noDay, noDay
+	}
 	if f.Subject != "" && f.SubjectKind == "" {
 		f.SubjectKind = subjectKindOf(f.Subject)
 	}
@@ -61,6 +65,15 @@ func historyFilter(q url.Values, v *web.Visit) store.HistoryFilter {
 		f.Actor = x("actor")
 	}
 	return f
+}
+
+// noDay is before anything was recorded: from it until it there is nothing.
+var noDay = time.Unix(0, 0).UTC()
+
+// isDay tells whether a filter names a day, or none at all.
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return text == "" || err == nil
 }
 
 // subjectPrefixes are the beginnings of identifiers, by what they name.

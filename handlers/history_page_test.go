@@ -28,6 +28,12 @@ func TestHistoryPage(t *testing.T) {
 	}
 	b.get("/history?actor=" + string(h.Users["lead"]) + "&action=clear&state_to=ready&moved=yes&channel=web&kind=operation&destination=coupon-service").want(200)
 	b.get("/history?action=nothing").want(200).says("Nothing fits these filters.")
+	for _, q := range []string{"from=2026-11-30T00:00", "to=yesterday", "from=2026-02-30"} {
+		b.get("/history?" + q).want(200).says("Nothing fits these filters.")
+		if lines := strings.Count(b.get("/history/export.jsonl?"+q).want(200).body, "\n"); lines != 1 {
+			t.Errorf("%s: %d lines, want the trailer alone", q, lines)
+		}
+	}
 	b.get("/history?after=nonsense&from=nonsense&to=9999-99-99&kind=nothing").want(200)
 	b.get("/history/of/operation/"+string(op)).want(200).says("Event received", "Delivery", "Created", "Everything about this operation")
 	b.get("/history/of/run/"+h.runOf(t, op)).want(200).says("Event received", "Everything about this run")
