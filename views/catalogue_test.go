@@ -136,7 +136,7 @@ func families() map[string][]string {
 		"reset_factors", "forget_identity", "link_person", "unlink_person"} {
 		f["do."] = append(f["do."], word, word+"_effect")
 	}
-	f["do."] = append(f["do."], "cancel_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
+	f["do."] = append(f["do."], "cancel_confirm", "resume_all_confirm", "approve", "reconcile", "approve_reexecution", "recheck", "edit", "replace",
 		"send_again", "grant", "dispute", "evidence", "go_on", "adopt", "decide_held")
 	for _, v := range SameVerdicts {
 		f["same."] = append(f["same."], string(v), string(v)+"_why")
