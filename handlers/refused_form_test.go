@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,7 +75,17 @@ func TestFieldCase17_ReadingDecidesNothing(t *testing.T) {
 		b := h.as(t, who)
 		b.get("/inbox").want(200) // whatever a first visit may write, it writes here
 		before := h.everything(t)
+		check := func(what string) {
+			after := h.everything(t)
+			if diff := difference(before, after); after != before && !(strings.Contains(what, "/export.") && exportNoted.MatchString(diff)) {
+				t.Errorf("%s: reading %s changed %s", who, what, diff)
+			}
+			before = after
+		}
 		for _, r := range handlers.Table() {
+			if who != "admin" && strings.Contains(r.Path, "/export.") {
+				continue // it is recorded
+			}
 			if r.Method != http.MethodGet && r.Method != http.MethodPost {
 				continue
 			}
@@ -86,15 +97,19 @@ func TestFieldCase17_ReadingDecidesNothing(t *testing.T) {
 					}
 				}
 			}
-			if after := h.everything(t); after != before {
-				t.Errorf("%s: reading %s changed %s", who, r.Path, difference(before, after))
-				before = after
+			if who == "admin" { // who may read most is watched at each address, the others once
+				check(r.Path)
 			}
 		}
+		check("everything")
 	}
 	h.wantState(t, unknown, operation.Review)
 	h.wantState(t, fresh, operation.PendingApproval)
 }
+
+// exportNoted are the tables that change when an export is recorded: in the history of
+// whoever took it, and nowhere else.
+var exportNoted = regexp.MustCompile(`^((history_\w+|users) [0-9]+ [0-9a-f]+(, )?)*$`)
 
 // filled puts existing things into the pattern of an address.
 func (h *house) filled(t *testing.T, path, op, delivery string) string {
