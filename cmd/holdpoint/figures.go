@@ -1,18 +1,10 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"sync"
-	"time"
-
 	"holdpoint/store"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
-
-// figuresEvery is how long counts are good: scrapes in between ask the database nothing.
-const figuresEvery = 5 * time.Second
 
 var (
 	openFigure    = prometheus.NewDesc("holdpoint_operations_open", "Operations that are not closed, by state.", []string{"state"}, nil)
@@ -23,11 +15,7 @@ var (
 // figures counts in the database when it is scraped. All processes give the same
 // numbers: an alarm takes the maximum over them, never the sum.
 type figures struct {
-	find func(context.Context) (store.Figures, error)
-
-	mu   sync.Mutex
-	last store.Figures
-	at   time.Time
+	scraped[store.Figures]
 }
 
 // Describe names the figures.
@@ -40,7 +28,7 @@ func (f *figures) Describe(ch chan<- *prometheus.Desc) {
 // Collect gives the figures; none when the database does not answer, so that an old
 // number is never taken for the present one.
 func (f *figures) Collect(ch chan<- prometheus.Metric) {
-	now, ok := f.current()
+	now, ok := f.current("figures not counted")
 	if !ok {
 		return
 	}
@@ -56,21 +44,4 @@ func (f *figures) Collect(ch chan<- prometheus.Metric) {
 	for scope, n := range now.Paused {
 		gauge(pausedFigure, n, scope)
 	}
-}
-
-func (f *figures) current() (store.Figures, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.at.IsZero() && time.Since(f.at) < figuresEvery {
-		return f.last, true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	now, err := f.find(ctx)
-	if err != nil {
-		slog.Warn("figures not counted", "error", err)
-		return store.Figures{}, false
-	}
-	f.last, f.at = now, time.Now()
-	return now, true
 }

@@ -1,11 +1,6 @@
 package main
 
 import (
-	"context"
-	"log/slog"
-	"sync"
-	"time"
-
 	"holdpoint/operation"
 	"holdpoint/store"
 
@@ -30,11 +25,7 @@ const secondsEvery = 6
 // keptFigures reads the figures when it is scraped. All processes give the same numbers:
 // an alarm takes the maximum over them, never the sum.
 type keptFigures struct {
-	find func(context.Context) (store.FigureTotals, error)
-
-	mu   sync.Mutex
-	last store.FigureTotals
-	at   time.Time
+	scraped[store.FigureTotals]
 }
 
 // Describe names the figures.
@@ -46,7 +37,7 @@ func (f *keptFigures) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect gives the figures; none when the database does not answer.
 func (f *keptFigures) Collect(ch chan<- prometheus.Metric) {
-	now, ok := f.current()
+	now, ok := f.current("figures not read")
 	if !ok {
 		return
 	}
@@ -81,21 +72,4 @@ func secondsOf(cells []int64) (n uint64, sum float64, buckets map[float64]uint64
 		sum += float64(c) * operation.CellDuration(i).Seconds()
 	}
 	return n, sum, buckets
-}
-
-func (f *keptFigures) current() (store.FigureTotals, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.at.IsZero() && time.Since(f.at) < figuresEvery {
-		return f.last, true
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	now, err := f.find(ctx)
-	if err != nil {
-		slog.Warn("figures not read", "error", err)
-		return store.FigureTotals{}, false
-	}
-	f.last, f.at = now, time.Now()
-	return now, true
 }

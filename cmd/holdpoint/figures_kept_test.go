@@ -26,11 +26,11 @@ func shownMetrics(t *testing.T) map[string]bool {
 	r := prometheus.NewRegistry()
 	cells := make([]int64, len(operation.DurationBounds)+1)
 	cells[20] = 3
-	r.MustRegister(&figures{find: func(context.Context) (store.Figures, error) {
+	r.MustRegister(&figures{scraped[store.Figures]{find: func(context.Context) (store.Figures, error) {
 		return store.Figures{Open: map[operation.State]int{operation.Review: 1}, Overdue: map[string]int{"person": 1}, Paused: map[string]int{"all": 1}}, nil
-	}}, &keptFigures{find: func(context.Context) (store.FigureTotals, error) {
+	}}}, &keptFigures{scraped[store.FigureTotals]{find: func(context.Context) (store.FigureTotals, error) {
 		return store.FigureTotals{CountedUntil: time.Now(), Rows: []store.FigureTotal{{Flow: "f", Destination: "d", Counts: map[string]int64{"attempts": 1}, Times: map[operation.Figure][]int64{operation.FigureApprovalDelay: cells}}}}, nil
-	}})
+	}}})
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,7 @@ func newRegistry(st *store.Store) *prometheus.Registry {
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "holdpoint", Name: "build_info", Help: "Which version runs.",
 		ConstLabels: prometheus.Labels{"version": version, "revision": revision}})
 	info.Set(1)
-	r.MustRegister(info, &figures{find: st.FindFigures}, &keptFigures{find: st.FindFigureTotals}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewDBStatsCollector(st.DB(), "holdpoint"))
+	r.MustRegister(info, &figures{scraped[store.Figures]{find: st.FindFigures}}, &keptFigures{scraped[store.FigureTotals]{find: st.FindFigureTotals}}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewDBStatsCollector(st.DB(), "holdpoint"))
 	return r
 }
 
