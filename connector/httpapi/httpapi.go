@@ -72,8 +72,8 @@ func (c *Connector) Act(ctx context.Context, o order.Order) operation.Result {
 	return r
 }
 
-// Lookup asks once. What is not a whole answer, or a redirect, is unreachable: it says
-// nothing about the effect.
+// Lookup asks once, page by page where the profile says how to turn them. What is not a
+// whole answer, or a redirect, is unreachable: it says nothing about the effect.
 func (c *Connector) Lookup(ctx context.Context, o order.Lookup) operation.LookupFinding {
 	action, err := c.profile.Action(o.Action)
 	if err != nil {
@@ -91,7 +91,17 @@ func (c *Connector) Lookup(ctx context.Context, o order.Lookup) operation.Lookup
 	if err != nil {
 		return unreachable(CodeBadLookup, err.Error())
 	}
-	answer := outbound.Do(ctx, c.call(request, cred, nil))
+	var pages []operation.LookupFinding
+	for more := true; more; {
+		answer := outbound.Do(ctx, c.call(request, cred, nil))
+		pages = append(pages, readPage(action, about, answer, cred))
+		request, more = action.NextLookup(about, request, read(answer), len(pages))
+	}
+	return definition.AcrossPages(pages)
+}
+
+// readPage judges one answer to a lookup.
+func readPage(action *definition.Action, about definition.Context, answer outbound.Answer, cred credential) operation.LookupFinding {
 	proof := answer.Proof(cred.secrets...)
 	if _, judged := beforeRules(answer); judged && !definedChoice(answer) {
 		if answer.Whole() {

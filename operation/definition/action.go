@@ -72,18 +72,6 @@ type reference struct {
 	fits    *expr
 }
 
-type lookup struct {
-	request  *request
-	by       string // by which of our references it finds; "" = by none of ours
-	answered *expr
-	none     *expr
-	match    *expr
-	more     *expr
-	id, url  template
-	fits     *expr
-	lag      time.Duration
-}
-
 type link struct {
 	text Text
 	url  template
@@ -126,20 +114,6 @@ type rawAction struct {
 	} `json:"reference"`
 	Lookup   *rawLookup          `json:"lookup"`
 	Yourself []map[string]string `json:"look_yourself"`
-}
-
-type rawLookup struct {
-	Request       rawRequest `json:"request"`
-	By            string     `json:"by"`
-	Answered      expression `json:"answered"`
-	None          expression `json:"none"`
-	Match         expression `json:"match"`
-	More          expression `json:"more"`
-	ID            expression `json:"id"`
-	URL           expression `json:"url"`
-	Fits          expression `json:"fits"`
-	Lag           duration   `json:"lag"`
-	Authoritative bool       `json:"authoritative"`
 }
 
 func (r rawAction) compile(pr *Profile, name string, p *problems) *Action {
@@ -255,60 +229,6 @@ func (r rawAction) compileOutcomes(a *Action, path string, p *problems) {
 		o.code = or(o.code, map[string]string{"confirmed": CodeConfirmed, "lookup": CodeExists, "unknown": CodeUnrecognised}[o.kind])
 		a.outcomes = append(a.outcomes, o)
 	}
-}
-
-func (r rawLookup) compile(a *Action, path string, p *problems) *lookup {
-	l := &lookup{
-		request:  r.Request.compile(scopeLookup, join(path, "request"), p),
-		answered: compileRule(scopeAnswer, r.Answered, join(path, "answered"), p),
-		none:     compileRule(scopeAnswer, r.None, join(path, "none"), p),
-		match:    compileOne(scopeAnswer, r.Match, join(path, "match"), p),
-		more:     compileRule(scopeAnswer, r.More, join(path, "more"), p),
-		id:       compileValue(scopeMatch, r.ID, join(path, "id"), p),
-		url:      compileValue(scopeMatchLink, r.URL, join(path, "url"), p),
-		fits:     compileRule(scopeMatch, r.Fits, join(path, "fits"), p),
-		lag:      time.Duration(r.Lag),
-	}
-	if m := r.Request.Method; m != "GET" && m != "POST" {
-		p.add(join(path, "request.method"), "a lookup only reads: GET, or POST for a search")
-	}
-	for _, name := range l.request.holes() {
-		if _, ok := operation.HoleStage(name); ok {
-			p.add(join(path, "request"), "a lookup has the holes {operation_id} and {key} only")
-		}
-	}
-	a.Authoritative = r.Authoritative
-	l.by = l.ownReference()
-	if l.by != "" {
-		l.by = or(r.By, l.by)
-	}
-	return l
-}
-
-// ownReference names the reference of ours that the lookup asks by or checks; "" when
-// neither its request nor its match and fits rules use one.
-func (l *lookup) ownReference() string {
-	uses := map[string]bool{}
-	note := func(e *expr) {
-		for name := range e.names {
-			uses[name] = true
-		}
-	}
-	l.request.each(note)
-	for _, e := range []*expr{l.match, l.fits} {
-		if e != nil {
-			note(e)
-		}
-	}
-	for _, name := range l.request.holes() {
-		uses[name] = true
-	}
-	for _, name := range []string{operation.HoleOperationID, operation.HoleKey} {
-		if uses[name] {
-			return name
-		}
-	}
-	return ""
 }
 
 func (r rawAction) compileLinks(a *Action, path string, p *problems) {
