@@ -22,6 +22,7 @@ type request struct {
 	query   template // object or nil
 	headers object
 	form    template // object or nil
+	parts   template // object or nil: the fields of multipart/form-data
 	json    template // nil = none
 	text    template // nil = none
 }
@@ -32,6 +33,7 @@ type rawRequest struct {
 	Query   map[string]any `json:"query"`
 	Headers map[string]any `json:"headers"`
 	Form    map[string]any `json:"form"`
+	Parts   map[string]any `json:"multipart"`
 	JSON    expression     `json:"json"`
 	Text    *string        `json:"text"`
 }
@@ -61,6 +63,11 @@ func (r rawRequest) compile(s scope, path string, p *problems) *request {
 		out.form = compileTree(s, r.Form, join(path, "form"), mark, p)
 		bodies++
 	}
+	if r.Parts != nil {
+		checkMultipart(r.Parts, join(path, "multipart"), p)
+		out.parts = compileTree(s, r.Parts, join(path, "multipart"), mark, p)
+		bodies++
+	}
 	if r.JSON.set {
 		out.json = compileTree(s, r.JSON.raw, join(path, "json"), mark, p)
 		bodies++
@@ -70,7 +77,7 @@ func (r rawRequest) compile(s scope, path string, p *problems) *request {
 		bodies++
 	}
 	if bodies > 1 {
-		p.add(path, "a request has one body: form, json or text")
+		p.add(path, "a request has one body: form, multipart, json or text")
 	}
 	if bodies > 0 && r.Method == "GET" {
 		p.add(path, "a GET has no body")
@@ -91,7 +98,7 @@ func reservedHeader(name string) bool {
 
 func (r *request) templates() []template {
 	ts := []template{r.path, r.headers}
-	for _, t := range []template{r.query, r.form, r.json, r.text} {
+	for _, t := range []template{r.query, r.form, r.parts, r.json, r.text} {
 		if t != nil {
 			ts = append(ts, t)
 		}
@@ -290,6 +297,12 @@ func (r *request) body(out *operation.Request, vars map[string]any, headers map[
 			return contentFault("request.form", r.form, err)
 		}
 		out.Body, headers["Content-Type"] = f, "application/x-www-form-urlencoded"
+	case r.parts != nil:
+		body, kind, err := encodeMultipart(r.parts, vars)
+		if err != nil {
+			return contentFault("request.multipart", r.parts, err)
+		}
+		out.Body, headers["Content-Type"] = body, kind
 	case r.json != nil:
 		v, err := r.json.render(vars)
 		if err != nil {
