@@ -105,6 +105,8 @@ type Unaccepted struct {
 	Body         []byte  // as received; only its beginning is kept
 	Headers      map[string]string
 	SkewMillis   *int64
+	Post         string // as in Received
+	Item         int
 }
 
 // KeptRefusedBody is how many bytes of a refused delivery are kept.
@@ -125,11 +127,11 @@ func (s *Store) RefuseDelivery(ctx context.Context, in Unaccepted) (operation.De
 	sum := sha256.Sum256(in.Body)
 	kept := in.Body[:min(len(in.Body), KeptRefusedBody)]
 	err = s.write(ctx, func(t *tx) error {
-		_, err := t.exec(`INSERT INTO deliveries (id, source, delivery_key, subscription, verdict, reason, status, body_hash, body, headers, skew_ms, received_at)
+		_, err := t.exec(`INSERT INTO deliveries (id, source, delivery_key, subscription, verdict, reason, status, body_hash, body, headers, skew_ms, received_at, post_id, item)
 			SELECT $1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN (SELECT count(*) FROM (SELECT 1 FROM deliveries d WHERE d.source = $2
 				AND d.verdict = $5 AND d.body IS NOT NULL AND d.received_at > clock_timestamp() - interval '1 minute' LIMIT CAST($12 AS int)) k) < $12 THEN CAST($9 AS bytea) END,
-				$10, $11, clock_timestamp()`,
-			string(id), in.Source, in.DeliveryKey, in.Subscription, string(in.Verdict), in.Reason, in.Status, sum[:], kept, headers, in.SkewMillis, keptPerMinute)
+				$10, $11, clock_timestamp(), $13, $14`,
+			string(id), in.Source, in.DeliveryKey, in.Subscription, string(in.Verdict), in.Reason, in.Status, sum[:], kept, headers, in.SkewMillis, keptPerMinute, in.Post, in.Item)
 		return err
 	})
 	return id, err

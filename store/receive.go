@@ -23,6 +23,7 @@ type Received struct {
 	ActionRunID            string
 	EventTime              time.Time // zero = now
 	Body                   []byte    // exactly as received
+	Compared               []byte    // what is compared with an earlier payload of the same event; nil = Body
 	Data                   map[string]any
 	Inputs                 map[string]any // nil = what the flow takes from the event
 	Headers                map[string]string
@@ -36,6 +37,13 @@ type Received struct {
 	// Content replaces the flow's drafts, by stage (job API).
 	Content map[string]map[string]any
 	Author  Author // who wrote Content
+	// Starter is the person who gave the inputs by hand: they are the author of what the
+	// flow makes of them, and so a party. Zero = nobody did.
+	Starter operation.UserID
+	// Post and Item are of a notification that came with others in one POST: what the POST
+	// is called, and the place in it, from 1. "" and 0 = it came alone.
+	Post string
+	Item int
 }
 
 // status is what is answered for a verdict.
@@ -226,12 +234,16 @@ func (b *runBuilder) knownRuns(out *Receipt) (bool, error) {
 
 // payloadHash compares payloads: by canonical JSON where that is exact, else by bytes.
 func payloadHash(in Received) [32]byte {
-	if in.Data != nil && operation.CheckNumbers(in.Body) == nil {
-		if canon, err := jcs.Transform(in.Body); err == nil {
+	body := in.Body
+	if in.Compared != nil {
+		body = in.Compared
+	}
+	if in.Data != nil && operation.CheckNumbers(body) == nil {
+		if canon, err := jcs.Transform(body); err == nil {
 			return sha256.Sum256(canon)
 		}
 	}
-	return sha256.Sum256(in.Body)
+	return sha256.Sum256(body)
 }
 
 func (b *runBuilder) eventData() definition.EventData {

@@ -119,6 +119,9 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 		return err
 	}
 	author := Author{Kind: "flow", ID: f.Name}
+	if b.in.Starter != "" {
+		author = Author{Kind: "person", ID: string(b.in.Starter)}
+	}
 	content, given := b.in.Content[st.Key]
 	var missing []string
 	if given {

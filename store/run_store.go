@@ -31,9 +31,9 @@ v AS (INSERT INTO content_versions (id, operation_id, number, author_kind, autho
 	SELECT id, op, 1, ak, ai, NULLIF(pb, ''), model, note, missing, decode(NULLIF(hash, ''), 'hex'), account, env, cred, fv, dv, $6 FROM vj),
 vb AS (INSERT INTO version_bodies (version_id, content, request, salt) SELECT id, content, request, decode(salt, 'hex') FROM vj),
 su AS (INSERT INTO submissions (version_id, operation_id, submitted_by, policy, submitted_at) SELECT id, op, ai, policy, $6 FROM vj WHERE policy <> ''),
-d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, verdict, reason, status, body_hash, body, headers, skew_ms, received_at)
+d AS (INSERT INTO deliveries (id, source, delivery_key, subscription, event_id, verdict, reason, status, body_hash, body, headers, skew_ms, received_at, post_id, item)
 	SELECT $10, $11, $12, $13, $2, CASE WHEN k.known THEN 'repeated' ELSE $14 END, CASE WHEN k.known THEN $20 ELSE $15 END, CASE WHEN k.known THEN CAST($21 AS int) ELSE $16 END,
-	$17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6
+	$17, CASE WHEN $14 IN ('accepted', 'repeated') THEN NULL ELSE CAST($3 AS bytea) END, $18, $19, $6, $22, $23
 	FROM (SELECT $14 = 'accepted' AND $7 <> '[]' AND NOT EXISTS (SELECT 1 FROM r) AS known) k WHERE $10 <> ''),
 h AS (` + historyInto + ` JOIN o ON o.id = h.si)
 SELECT COALESCE((SELECT string_agg(id, ',') FROM r), '')`
@@ -67,7 +67,7 @@ func (b *runBuilder) store(out *Receipt) error {
 	var started string
 	err = b.get(&started, storeSQL, js[3], string(b.event), b.in.Body, data, b.newEvent, b.now, js[0], js[1], js[2],
 		string(out.Delivery), b.in.Source, b.in.DeliveryKey, b.in.Subscription, string(out.Verdict), out.Reason, b.in.status(out.Verdict), sum[:], headers, b.in.SkewMillis,
-		RunKnown, b.in.status(VerdictRepeated))
+		RunKnown, b.in.status(VerdictRepeated), b.in.Post, b.in.Item)
 	if err != nil {
 		return err
 	}

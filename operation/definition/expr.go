@@ -30,7 +30,7 @@ const (
 	scopeLookupLink scope = "lookup link"
 	scopeAnswerLink scope = "answer link"
 	scopeMatchLink  scope = "match link"
-	scopeNotice     scope = "notice" // header, body
+	scopeNotice     scope = "notice" // header, body, item
 )
 
 var scopeVariables = map[scope][]cel.EnvOption{
@@ -51,6 +51,7 @@ var scopeVariables = map[scope][]cel.EnvOption{
 	scopeNotice: {
 		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.DynType),
+		cel.Variable("item", cel.DynType),
 	},
 }
 
@@ -69,15 +70,15 @@ var (
 
 var (
 	baseEnv = sync.OnceValues(func() (*cel.Env, error) {
-		return cel.NewEnv(
+		return cel.NewEnv(append([]cel.EnvOption{
 			cel.OptionalTypes(),
 			cel.DefaultUTCTimeZone(true),
 			cel.CrossTypeNumericComparisons(true),
 			cel.ParserRecursionLimit(60),
-			cel.ParserExpressionSizeLimit(8<<10),
+			cel.ParserExpressionSizeLimit(8 << 10),
 			ext.Strings(), ext.Encoders(), ext.Math(), ext.Sets(),
 			cel.ASTValidators(cel.ValidateRegexLiterals(), cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals()),
-		)
+		}, interruptFunctions...)...)
 	})
 	scopeEnvs sync.Map // scope → *cel.Env
 )

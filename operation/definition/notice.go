@@ -14,7 +14,10 @@ type Notice struct {
 	DeliveryKey string // the source's own key of this delivery; "" = none
 	BusinessKey string // a key that people know, such as an order number; "" = none
 	Handle      string // Shopify Flow: the action's handle
-	Event       EventData
+	// Subscription names the subscription through which it came, where a kind json source
+	// says so; "" = not known from the body.
+	Subscription string
+	Event        EventData
 }
 
 // KeyError says that a notification has no usable key: it must be refused, since it
@@ -31,36 +34,44 @@ func (e *KeyError) Error() string { return e.Field + ": " + e.Why }
 // verified. header is the request's, body what DecodeJSON gave. A key that is
 // missing, null, empty or no scalar is a *KeyError; numbers count as their exact text.
 func (s *Source) Read(header http.Header, body any) (Notice, error) {
+	return s.ReadItem(header, body, body)
+}
+
+// ReadItem is Read for one notification out of a body that holds several: item is the
+// entry, body the whole.
+func (s *Source) ReadItem(header http.Header, body, item any) (Notice, error) {
 	low := lowerHeader(header)
 	n := Notice{Event: EventData{Source: s.Name, Account: s.Account}}
 	var err error
 	switch s.Kind {
 	case KindShopifyFlow:
-		err = s.readFlow(&n, body)
+		err = s.readFlow(&n, item)
 	case KindShopifyWebhook:
-		err = s.readWebhook(&n, low, body)
+		err = s.readWebhook(&n, low, item)
 	case KindCloudEvents:
-		err = s.readCloudEvent(&n, low, body)
+		err = s.readCloudEvent(&n, low, item)
+	case KindStarter:
+		err = &KeyError{"kind", "nothing is posted to a starter"}
 	default:
-		err = s.readJSON(&n, low, body)
+		err = s.readJSON(&n, low, body, item)
 	}
 	if err != nil {
 		return Notice{}, err
 	}
 	if s.businessKey != nil {
-		n.BusinessKey, _ = keyText("business_key", s.businessKey, s.keyVariables(low, body))
+		n.BusinessKey, _ = keyText("business_key", s.businessKey, keyVariables(low, body, item))
 	}
 	return n, nil
 }
 
-func (s *Source) variables(low map[string]string, body any) map[string]any {
-	return map[string]any{"header": low, "body": plain(body)}
+func variables(low map[string]string, body, item any) map[string]any {
+	return map[string]any{"header": low, "body": plain(body), "item": plain(item)}
 }
 
 // keyVariables are the variables for keys: every number is its exact text, so that
 // 1.0 and 1, or two long identifiers, never become the same key.
-func (s *Source) keyVariables(low map[string]string, body any) map[string]any {
-	return map[string]any{"header": low, "body": numbersAsText(body)}
+func keyVariables(low map[string]string, body, item any) map[string]any {
+	return map[string]any{"header": low, "body": numbersAsText(body), "item": numbersAsText(item)}
 }
 
 func numbersAsText(v any) any {
@@ -129,7 +140,7 @@ func (s *Source) readWebhook(n *Notice, low map[string]string, body any) error {
 func (s *Source) readCloudEvent(n *Notice, low map[string]string, body any) error {
 	attribute := func(name string) (string, error) { return decodeAttribute(low["ce-"+name]) }
 	data := body
-	if strings.HasPrefix(strings.ToLower(low["content-type"]), "application/cloudevents+json") {
+	if structured(low["content-type"]) {
 		m, ok := body.(map[string]any)
 		if !ok {
 			return &KeyError{"body", "it is not an object"}
@@ -166,8 +177,17 @@ func (s *Source) readCloudEvent(n *Notice, low map[string]string, body any) erro
 	return nil
 }
 
-func (s *Source) readJSON(n *Notice, low map[string]string, body any) error {
-	vars, keys := s.variables(low, body), s.keyVariables(low, body)
+func (s *Source) readJSON(n *Notice, low map[string]string, body, item any) error {
+	vars, keys := variables(low, body, item), keyVariables(low, body, item)
+	if s.accountOf != nil {
+		account, err := keyText("account", s.accountOf, keys)
+		if err != nil {
+			return &KeyError{"account_of", err.(*KeyError).Why}
+		}
+		if account != s.Account {
+			return &KeyError{"account", "the notification is about another account"}
+		}
+	}
 	var err error
 	if n.Event.Key, err = keyText("event_key", s.eventKey, keys); err != nil {
 		return err
@@ -180,13 +200,15 @@ func (s *Source) readJSON(n *Notice, low map[string]string, body any) error {
 			return err
 		}
 	}
+	if s.subscription != nil { // a warning only hangs on it
+		n.Subscription, _ = keyText("subscription", s.subscription, keys)
+	}
 	if s.time != nil {
 		if v, err := s.time.render(vars); err == nil {
-			text, _ := v.(string)
-			n.Event.Time, _ = time.Parse(time.RFC3339Nano, text)
+			n.Event.Time = timeOf(v)
 		}
 	}
-	n.Event.Data = asObject(body)
+	n.Event.Data = asObject(item)
 	if s.data != nil {
 		v, err := s.data.render(vars)
 		if err != nil {
@@ -195,6 +217,13 @@ func (s *Source) readJSON(n *Notice, low map[string]string, body any) error {
 		n.Event.Data = asObject(v)
 	}
 	return nil
+}
+
+// timeOf reads a time: RFC 3339 text. An expression such as timestamp(…) gives that too.
+func timeOf(v any) time.Time {
+	text, _ := v.(string)
+	t, _ := time.Parse(time.RFC3339Nano, text)
+	return t
 }
 
 // asObject gives an object as it is, and anything else under "value".

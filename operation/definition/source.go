@@ -8,6 +8,7 @@ const (
 	KindShopifyWebhook = "shopify_webhook" // a webhook subscription
 	KindCloudEvents    = "cloudevents"     // CloudEvents 1.0 over HTTP, binary or structured
 	KindJSON           = "json"            // anything else that posts JSON; the file says where its keys are
+	KindStarter        = "starter"         // people start runs by hand or from a table; nothing is posted
 )
 
 // Schemes of a signature for kinds cloudevents and json. Shopify kinds have their
@@ -16,6 +17,7 @@ const (
 	SchemeHMAC             = "hmac_sha256"       // of the raw body, in a header
 	SchemeStandardWebhooks = "standard_webhooks" // webhook-id, webhook-timestamp, webhook-signature
 	SchemeStripe           = "stripe"            // Stripe-Signature: t=…,v1=…
+	SchemeHubSpot          = "hubspot_v3"        // X-HubSpot-Signature-v3, over our public address too
 	SchemeToken            = "token"             // our own API token
 )
 
@@ -35,11 +37,23 @@ type Source struct {
 	AcceptGzip  bool          // accept Content-Encoding: gzip
 	StripBOM    bool          // take a byte-order mark off before decoding
 	Silence     time.Duration // no notification for so long is reported; 0 = never
+	// Volatile are members of a notification that differ between two deliveries of the same
+	// event, such as a counter of attempts: they are left out when payloads are compared.
+	Volatile []string
+	// Origins are the senders that may ask by OPTIONS whether they may deliver (CloudEvents
+	// webhooks); "*" = any.
+	Origins []string
+	// Flows are what a starter may start beside the flows that name it as their trigger.
+	Flows []string
 
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
 
-	eventKey, deliveryKey, businessKey, topic, time, data template
+	// items is where the list of notifications stands in one body: names from the top on;
+	// nil = a body is one notification.
+	items []string
+
+	eventKey, deliveryKey, businessKey, topic, time, data, subscription, accountOf template
 }
 
 // Signature says how a source of kind json or cloudevents signs.
@@ -76,6 +90,12 @@ type rawSource struct {
 	Gzip          string      `json:"gzip"`
 	ByteOrderMark string      `json:"byte_order_mark"`
 	Silence       duration    `json:"silence"`
+	Items         expression  `json:"items"`
+	Subscription  expression  `json:"subscription"`
+	AccountOf     expression  `json:"account_of"`
+	Volatile      []string    `json:"volatile"`
+	Origins       []string    `json:"origins"`
+	Flows         []string    `json:"flows"`
 }
 
 // ParseSource reads a source file. The error is Problems, with file, line and field.
@@ -90,59 +110,16 @@ func ParseSource(file string, src []byte) (*Source, error) {
 		Secrets: raw.Secrets, Signature: Signature{Scheme: SchemeToken}, Tolerance: orDuration(raw.Tolerance, DefaultTolerance),
 		Answer: orInt(raw.Answer, 200), Body: int64(orInt(int(raw.Body), DefaultSourceBody)),
 		AcceptGzip: raw.Gzip == "accept", StripBOM: raw.ByteOrderMark == "strip", Silence: time.Duration(raw.Silence),
+		Volatile: raw.Volatile, Origins: raw.Origins, Flows: raw.Flows,
 		Source: src, Hash: d.hash(),
 	}
 	if raw.Signature != nil {
 		s.Signature = *raw.Signature
 	}
-	for _, x := range []struct {
-		name string
-		raw  expression
-		to   *template
-	}{
-		{"event_key", raw.EventKey, &s.eventKey}, {"delivery_key", raw.DeliveryKey, &s.deliveryKey},
-		{"business_key", raw.BusinessKey, &s.businessKey}, {"topic", raw.Topic, &s.topic},
-		{"time", raw.Time, &s.time}, {"data", raw.Data, &s.data},
-	} {
-		if !x.raw.set {
-			continue
-		}
-		if raw.Kind != KindJSON && x.name != "business_key" {
-			p.add(x.name, "kind %s has its own rule for this; the field is for kind json", raw.Kind)
-			continue
-		}
-		*x.to = compileValue(scopeNotice, x.raw, x.name, p)
-	}
+	s.compile(raw, p)
 	s.check(raw, p)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-func (s *Source) check(raw rawSource, p *problems) {
-	shopify := s.Kind == KindShopifyFlow || s.Kind == KindShopifyWebhook
-	switch {
-	case shopify && raw.Signature != nil:
-		p.add("signature", "Shopify kinds have their own signature")
-	case shopify:
-		s.Signature = Signature{Scheme: SchemeHMAC, Header: "X-Shopify-Hmac-Sha256", Encoding: "base64"}
-	case s.Signature.Scheme == SchemeHMAC && s.Signature.Header == "":
-		p.add("signature.header", "this field is missing")
-	}
-	if s.Signature.Scheme == SchemeHMAC && s.Signature.Encoding == "" {
-		s.Signature.Encoding = "hex"
-	}
-	if s.Signature.Scheme != SchemeToken && len(s.Secrets) == 0 {
-		p.add("secrets", "a signature needs at least one secret")
-	}
-	if s.Signature.Scheme == SchemeToken && len(s.Secrets) > 0 {
-		p.add("secrets", "without a signature nothing is checked with a secret")
-	}
-	if s.Kind == KindJSON && s.eventKey == nil {
-		p.add("event_key", "kind json must say where the event's key is")
-	}
-	if s.Kind == KindJSON && s.topic == nil {
-		p.add("topic", "kind json must say what the topic is: text, or where it stands")
-	}
 }
