@@ -10,8 +10,6 @@ package httpapi
 import (
 	"context"
 	"crypto/x509"
-	"encoding/base64"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -54,7 +52,11 @@ func (c *Connector) Act(ctx context.Context, o order.Order) operation.Result {
 	if err != nil {
 		return notSent(CodeCredential, err)
 	}
-	answer := outbound.Do(ctx, c.call(o.Request, cred, func() bool { return o.Late(time.Now()) }))
+	request, err := cred.at(o.Request)
+	if err != nil {
+		return notSent(CodeCredential, err)
+	}
+	answer := outbound.Do(ctx, c.call(request, cred, func() bool { return o.Late(time.Now()) }))
 	proof := answer.Proof(cred.secrets...)
 	r, judged := beforeRules(answer)
 	if !judged {
@@ -121,10 +123,14 @@ func definedChoice(a outbound.Answer) bool {
 }
 
 func (c *Connector) call(r operation.Request, cred credential, late func() bool) outbound.Call {
-	return outbound.Call{
+	call := outbound.Call{
 		Request: r, Authorize: cred.authorize, Late: late, Timeout: c.profile.Limits.Timeout,
 		BodyLimit: c.profile.Limits.Body, Local: c.profile.Local, Roots: c.roots,
 	}
+	if cred.sign != nil {
+		call.Sign = func(req *http.Request) error { return cred.sign(req, r) }
+	}
+	return call
 }
 
 const redirected = "The destination sent the request elsewhere. It was not followed; whether anything happened here is not known."
@@ -172,41 +178,4 @@ func unreachable(code, detail string) operation.LookupFinding {
 		Result: operation.LookupUnreachable,
 		Proof:  operation.Proof{Code: code, Phase: operation.PhaseBlocked, Detail: detail},
 	}
-}
-
-// credential is a destination's credential, for one use.
-type credential struct {
-	header, value string   // "" = none
-	secrets       []string // what must never be shown
-}
-
-func (c credential) authorize(h http.Header) {
-	if c.header != "" {
-		h.Set(c.header, c.value)
-	}
-}
-
-func (c *Connector) credential() (credential, error) {
-	a := c.profile.Auth
-	if a.Scheme == "" || a.Scheme == "none" {
-		return credential{}, nil
-	}
-	secret, err := order.Ref(a.Secret).Read(c.env)
-	if err != nil {
-		return credential{}, err
-	}
-	switch a.Scheme {
-	case "bearer":
-		return credential{"Authorization", "Bearer " + secret, []string{secret}}, nil
-	case "header":
-		return credential{a.Header, secret, []string{secret}}, nil
-	case "basic":
-		user, err := order.Ref(a.User).Read(c.env)
-		if err != nil {
-			return credential{}, err
-		}
-		pair := user + ":" + secret
-		return credential{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(pair)), []string{secret, pair}}, nil
-	}
-	return credential{}, fmt.Errorf("the credential's scheme %q is not for HTTP", a.Scheme)
 }

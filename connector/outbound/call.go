@@ -34,11 +34,14 @@ const (
 type Call struct {
 	Request   operation.Request // resolved; no credentials
 	Authorize func(http.Header) // adds the credential right before sending; nil = none
-	Late      func() bool       // whether the time to send has passed; nil = no limit
-	Timeout   time.Duration     // from the dial to the last byte of the answer; 0 = DefaultTimeout
-	BodyLimit int64             // bytes of the answer's body; 0 = DefaultBody
-	Local     bool              // loopback and private networks may be reached
-	Roots     *x509.CertPool    // nil = the system's
+	// Sign signs the request as it will leave, all its headers set; nil = no signature.
+	// It may add headers and must not read the body: that is Request.Body.
+	Sign      func(*http.Request) error
+	Late      func() bool    // whether the time to send has passed; nil = no limit
+	Timeout   time.Duration  // from the dial to the last byte of the answer; 0 = DefaultTimeout
+	BodyLimit int64          // bytes of the answer's body; 0 = DefaultBody
+	Local     bool           // loopback and private networks may be reached
+	Roots     *x509.CertPool // nil = the system's
 }
 
 // Answer is what came back, as far as it came.
@@ -139,6 +142,11 @@ func (c Call) build(ctx context.Context) (*http.Request, error) {
 	}
 	if c.Authorize != nil {
 		c.Authorize(req.Header)
+	}
+	if c.Sign != nil {
+		if err := c.Sign(req); err != nil {
+			return nil, fmt.Errorf("the request cannot be signed: %w", err)
+		}
 	}
 	return req, nil
 }

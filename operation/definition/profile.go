@@ -37,7 +37,8 @@ type Profile struct {
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
 
-	base template
+	base   template
+	region template // in the scope of a signature; nil = the credential makes none
 }
 
 // Who performs the effects of a destination. Lookups are always made by our own jobs.
@@ -76,29 +77,6 @@ type SMTP struct {
 	StartTLS        string // "required" (default), "optional" or "off"
 	From            string // "Name <address>"
 	MessageIDDomain string
-}
-
-// Auth is the credential of a destination, by reference.
-type Auth struct {
-	Scheme string // "bearer", "basic", "header", "none"; "plain" for SMTP
-	Header string // for scheme header
-	Secret SecretRef
-	User   SecretRef // for basic and plain
-}
-
-// Name is the credential's name, pinned in every version: "bearer env:BILLING_KEY".
-// It never holds a value.
-func (a Auth) Name() string {
-	parts := []string{a.Scheme}
-	if a.Scheme == "" {
-		parts[0] = "none"
-	}
-	for _, s := range []string{a.Header, a.User.Name(), a.Secret.Name()} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, " ")
 }
 
 // Action gives an action by name.
@@ -144,36 +122,6 @@ type rawSMTP struct {
 	StartTLS        string `json:"starttls"`
 	From            string `json:"from"`
 	MessageIDDomain string `json:"message_id_domain"`
-}
-
-type rawAuth struct {
-	Bearer *SecretRef `json:"bearer"`
-	Basic  *rawUser   `json:"basic"`
-	Plain  *rawUser   `json:"plain"`
-	Header *struct {
-		Name   string    `json:"name"`
-		Secret SecretRef `json:"secret"`
-	} `json:"header"`
-	None bool `json:"none"`
-}
-
-type rawUser struct {
-	User   SecretRef `json:"user"`
-	Secret SecretRef `json:"secret"`
-}
-
-func (a rawAuth) auth() Auth {
-	switch {
-	case a.Bearer != nil:
-		return Auth{Scheme: "bearer", Secret: *a.Bearer}
-	case a.Basic != nil:
-		return Auth{Scheme: "basic", User: a.Basic.User, Secret: a.Basic.Secret}
-	case a.Plain != nil:
-		return Auth{Scheme: "plain", User: a.Plain.User, Secret: a.Plain.Secret}
-	case a.Header != nil:
-		return Auth{Scheme: "header", Header: a.Header.Name, Secret: a.Header.Secret}
-	}
-	return Auth{Scheme: "none"}
 }
 
 // ParseProfile reads a destination profile. The error is Problems, with file, line
@@ -223,12 +171,7 @@ func ParseProfile(file string, src []byte) (*Profile, error) {
 // place checks where the destination is and how it is entered.
 func (pr *Profile) place(raw rawProfile, p *problems) {
 	smtp := pr.Kind == operation.RequestSMTP
-	switch scheme := pr.Auth.Scheme; {
-	case smtp && scheme != "plain" && scheme != "none":
-		p.add("auth", "SMTP takes plain or none, not %s", scheme)
-	case !smtp && scheme == "plain":
-		p.add("auth", "plain is for SMTP; HTTP takes bearer, basic, header or none")
-	}
+	pr.enter(raw, p)
 	if !smtp {
 		if raw.BaseURL == "" {
 			p.add("base_url", "this field is missing")
