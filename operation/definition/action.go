@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"encoding/json"
 	"slices"
 	"sort"
 	"strings"
@@ -43,6 +44,18 @@ type Action struct {
 type Proven struct {
 	On string `json:"on"` // date, YYYY-MM-DD
 	By string `json:"by"`
+}
+
+// rawProven is a dated probe, or false.
+type rawProven Proven
+
+// UnmarshalJSON reads a probe; false is none.
+func (p *rawProven) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "false" {
+		*p = rawProven{}
+		return nil
+	}
+	return json.Unmarshal(raw, (*Proven)(p))
 }
 
 // Profile gives the profile that the action belongs to.
@@ -97,7 +110,7 @@ type rawAction struct {
 		ReplaysErrors bool       `json:"replays_errors"`
 		Overwrites    bool       `json:"overwrites"`
 		Unique        string     `json:"unique"`
-		Proven        Proven     `json:"proven"`
+		Proven        rawProven  `json:"proven"`
 	} `json:"protection"`
 	Outcome []struct {
 		Confirmed  expression `json:"confirmed"`
@@ -118,7 +131,7 @@ type rawAction struct {
 
 func (r rawAction) compile(pr *Profile, name string, p *problems) *Action {
 	path := join("actions", name)
-	a := &Action{Name: name, Effect: r.Effect, Title: r.Title, Content: r.Content, Proven: r.Protection.Proven, Unique: r.Protection.Unique, profile: pr}
+	a := &Action{Name: name, Effect: r.Effect, Title: r.Title, Content: r.Content, Proven: Proven(r.Protection.Proven), Unique: r.Protection.Unique, profile: pr}
 	if len(a.Title) == 0 {
 		a.Title = Text{"en": strings.ReplaceAll(name, "_", " ")}
 	}
@@ -271,6 +284,16 @@ func (a *Action) Protection() operation.Protection {
 		out.LookupLag = a.lookup.lag
 	}
 	return out
+}
+
+// ProvenSince is the beginning of the day (UTC) on which the protection was shown to
+// hold, as the profile says; zero = it does not.
+func (a *Action) ProvenSince() time.Time {
+	day, err := time.Parse(time.DateOnly, a.Proven.On)
+	if err != nil {
+		return time.Time{}
+	}
+	return day
 }
 
 // KeyHeader is the header in which the key travels; "" = the action takes none.

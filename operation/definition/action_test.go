@@ -107,22 +107,22 @@ func TestReadLookup_MatchShapes(t *testing.T) {
 	}
 }
 
-func TestReading_SaysWhatAnUnknownOutcomeLeadsTo(t *testing.T) {
+func TestExplain_SaysWhatAnUnknownOutcomeLeadsTo(t *testing.T) {
 	const tail = "\n    request: {method: POST, path: /x}\n    outcome: [{confirmed: ${status == 200}}]\n"
 	for protection, want := range map[string]string{
 		`{}`:                                 "no idempotency key: a time-out is never repeated by itself, a person decides",
 		`{key: {header: K, value: "{key}"}}`: "does not publish how long it protects",
 		`{key: {header: K, value: "{key}"}, retention: 24h}`:                                                    "no probe has shown it",
-		`{key: {header: K, value: "{key}"}, retention: 30d, margin: 2h, proven: {on: 2026-11-20, by: probe}}`:   "repeated with the same key for 718 h (720 h published, 2 h margin), then a person decides. Shown on 2026-11-20 by probe. What a concurrent request",
+		`{key: {header: K, value: "{key}"}, retention: 30d, margin: 2h, proven: {on: 2026-11-20, by: probe}}`:   "repeated with the same key for 718 h (720 h published, 2 h margin), then a person decides. Shown on 2026-11-20 by probe.\ntwo at once: What a concurrent request",
 		`{overwrites: true, key: {header: K, value: "{key}"}, retention: 24h, proven: {on: 2026-11-20, by: p}}`: "needs a lookup that reached the destination",
 	} {
 		a := act(t, "    protection: "+protection+tail)
-		if got := a.Reading(); !strings.Contains(got, want) {
+		if got := explained(a); !strings.Contains(got, want) {
 			t.Errorf("%s reads\n%s\nwant %s", protection, got, want)
 		}
 		p := a.Protection()
-		repeats := strings.Contains(a.Reading(), "is repeated with the same key")
-		if repeats != !p.Until(dispatched).IsZero() {
+		repeats := strings.Contains(explained(a), "is repeated with the same key")
+		if repeats != (!p.Until(dispatched).IsZero() && (!p.Overwrites || p.HasLookup)) {
 			t.Errorf("%s: the reading and the rule disagree", protection)
 		}
 	}

@@ -201,8 +201,8 @@ func TestReadLookup_ByNothingOfOursIsOnlyACandidate(t *testing.T) {
 	if f.Result != operation.LookupMismatch || f.ID != "X" || f.Matched != "" {
 		t.Errorf("%+v", f)
 	}
-	if !strings.Contains(a.Reading(), "only a candidate") {
-		t.Error(a.Reading())
+	if !strings.Contains(explained(a), "only a candidate") {
+		t.Error(explained(a))
 	}
 }
 

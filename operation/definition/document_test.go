@@ -260,7 +260,7 @@ func FuzzParseProfile(f *testing.F) {
 			return
 		}
 		for _, a := range p.Actions {
-			if a.Reading() == "" {
+			if explained(a) == "" {
 				t.Fatal("an action reads as nothing")
 			}
 			a.Classify(Context{}, Answer{Status: 200})

@@ -71,5 +71,5 @@ func TestBillingProfile(t *testing.T) {
 	if f.Result != operation.LookupOne || f.ID != "in_1" {
 		t.Fatalf("%+v", f)
 	}
-	t.Log(a.Reading())
+	t.Log(explained(a))
 }

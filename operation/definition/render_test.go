@@ -63,7 +63,7 @@ func TestRender_Golden(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, "request-"+name+".txt", show(v))
-			golden(t, "reading-"+name+".txt", a.Reading()+"\n")
+			golden(t, "explain-"+name+".txt", explained(a))
 			again, err := a.Render(c.content, demoEnv, noon)
 			if err != nil || show(again) != show(v) {
 				t.Errorf("the same content gives another request: %v", err)
