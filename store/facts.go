@@ -32,7 +32,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 	if err != nil {
 		return f, operation.Refuse(operation.CodeAccountChanged, "is", o.Destination+"/"+o.Action)
 	}
-	f.Protection = act.Protection()
+	f.Protection = u.shown(act)
 	if err := u.pinnedProtection(&f); err != nil {
 		return f, err
 	}
@@ -76,8 +76,17 @@ func (u *unit) pinnedProtection(f *operation.Facts) error {
 		f.Protection = operation.Protection{}
 		return nil
 	}
-	f.Protection = f.Protection.Stricter(act.Protection())
+	f.Protection = f.Protection.Stricter(u.shown(act))
 	return nil
+}
+
+// shown gives an action's protection as probes leave it.
+func (u *unit) shown(act *definition.Action) operation.Protection {
+	p := act.Protection()
+	if u.facts.BrokenAt != nil {
+		p.Proven = p.Proven && operation.Shown(act.ProvenSince(), operation.ProbeFact{Result: operation.ProbeBroken, At: *u.facts.BrokenAt})
+	}
+	return p
 }
 
 func (u *unit) unsettled() ([]operation.UnsettledAttempt, error) {

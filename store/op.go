@@ -146,6 +146,7 @@ type loaded struct {
 	UnsettledJS  string     `db:"unsettled_js"`
 	Earlier      string     `db:"earlier"` // JSON of the run's other operations, '' for a run of one
 	CheckedAt    *time.Time `db:"checked_at"`
+	BrokenAt     *time.Time `db:"broken_at"` // the newest telling probe of the action showed that its protection does not hold
 }
 
 // lockSQL locks the run, then the operation (always in this order), takes the gate's
@@ -180,7 +181,9 @@ const lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text A
 		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
 		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = s.run_id AND w.stage = s.stage)))::text
 		FROM operations s WHERE s.run_id = l.run_id AND s.id <> l.id) END, '') AS earlier,
-	(SELECT q.checked_at FROM reexecution_requests q WHERE q.id = NULLIF(l.request_id, '')) AS checked_at`
+	(SELECT q.checked_at FROM reexecution_requests q WHERE q.id = NULLIF(l.request_id, '')) AS checked_at,
+	(SELECT CASE WHEN p.result = 'broken' THEN p.at END FROM probes p WHERE p.destination = l.destination AND p.action = l.action AND p.result <> 'unclear'
+		ORDER BY p.at DESC LIMIT 1) AS broken_at`
 
 const lockFrom = `
 FROM l JOIN operations o2 ON o2.id = l.id JOIN runs r2 ON r2.id = l.run_id CROSS JOIN installation i
