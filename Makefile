@@ -43,8 +43,8 @@ shots: ## Write a picture of every page, wide and narrow, light and dark, to DAT
 	HOLDPOINT_SHOTS="$(abspath $(DATA))/shots" go test -count=1 ./views/viewstest -run TestPagesInABrowser
 	@echo "Pictures: $(DATA)/shots"
 
-peers: ## Test mail and pages against Mailpit and Lighthouse, fetched into the cache
-	@build/peers.sh
+peers: ## Test against real programs of others (PEER="mailpit stripe-mock" for some), fetched into the cache
+	@build/peers.sh $(PEER)
 
 db: ## Open the private database in psql
 	@build/setup.sh go postgresql

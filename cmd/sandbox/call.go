@@ -50,6 +50,7 @@ func (a answer) with(name, value string) answer {
 // call is one request to a destination on its way through faults and rules.
 type call struct {
 	sandbox     *sandbox
+	system      system
 	destination string
 	request     *http.Request
 	body        []byte
@@ -77,7 +78,7 @@ func (c *call) distort(a answer) answer {
 	if c.fault == nil || c.fault.Fault != faultStatusAfter {
 		return a
 	}
-	out := c.faultAnswer(c.sandbox.apis[c.destination].failure(c.fault.Status, "The server met an error. The effect may or may not exist."))
+	out := c.faultAnswer(c.system.failure(c.fault.Status, "The server met an error. The effect may or may not exist."))
 	out.began, out.replayed = a.began, a.replayed
 	return out
 }
@@ -102,8 +103,12 @@ type api struct {
 // endpoint wraps a destination's handler: it logs, reads, checks the key,
 // applies the faults and answers.
 func (s *sandbox) endpoint(destination, on string, handle func(*call) answer) http.HandlerFunc {
+	played, known := systemOf(destination)
+	if !known {
+		panic("no system " + destination)
+	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{sandbox: s, destination: destination, request: r, key: r.Header.Get("Idempotency-Key")}
+		c := &call{sandbox: s, system: played, destination: destination, request: r, key: r.Header.Get("Idempotency-Key")}
 		c.entry = s.requests.open(request{
 			Destination: destination, Method: r.Method, Path: r.URL.RequestURI(), Headers: r.Header, When: s.clock.now(),
 		})
@@ -116,11 +121,11 @@ func (s *sandbox) endpoint(destination, on string, handle func(*call) answer) ht
 		c.body = body
 		s.requests.note(c.entry, func(e *request) { e.Body, e.Bytes = keepBody(body), len(body) })
 		if err != nil {
-			c.send(w, s.apis[destination].failure(http.StatusRequestEntityTooLarge, "The body could not be read, or is larger than 1 MiB."))
+			c.send(w, c.system.failure(http.StatusRequestEntityTooLarge, "The body could not be read, or is larger than 1 MiB."))
 			return
 		}
-		if a := r.Header.Get("Authorization"); destination != destElsewhere && (a == "" || a == "Bearer wrong") {
-			c.send(w, s.apis[destination].failure(http.StatusUnauthorized, "The API key is missing or wrong."))
+		if !c.system.admits(r) {
+			c.send(w, c.system.failure(http.StatusUnauthorized, "The API key is missing or wrong."))
 			return
 		}
 		t.body, t.read = body, true
@@ -184,7 +189,7 @@ func resetConn(conn net.Conn) {
 
 // before plays a fault that lets nothing happen.
 func (c *call) before(w http.ResponseWriter) {
-	words := c.sandbox.apis[c.destination].failure
+	words := c.system.failure
 	switch c.fault.Fault {
 	case faultRefuse:
 		c.refuse(w)

@@ -26,7 +26,7 @@ func TestControlRefuses(t *testing.T) {
 		"SMTP early match":     {"faults", `{"destination":"smtp","fault":"drop_before_execute","match":"op_1"}`, "recipient"},
 		"two values":           {"faults", `{"destination":"crm","fault":"refuse"}{}`, "more than one"},
 		"no JSON":              {"faults", `fault=refuse`, "JSON object"},
-		"retention of the CRM": {"settings", `{"destination":"crm","retention":"3s"}`, "billing and mail"},
+		"retention of the CRM": {"settings", `{"destination":"crm","retention":"3s"}`, "billing, mail"},
 		"lag of plain":         {"settings", `{"destination":"plain","index_lag":"3s"}`, "search"},
 		"delivery of billing":  {"settings", `{"destination":"billing","auto_deliver":"3s"}`, "mail"},
 		"callback of plain":    {"settings", `{"destination":"plain","callback_url":"http://x"}`, "mail"},

@@ -16,11 +16,11 @@ const (
 type faultKind struct {
 	name    string
 	point   faultPoint
-	words   string        // what happens, for people
-	delay   time.Duration // default of the fault's delay
-	status  int           // default of the fault's status
-	places  []string      // the destinations that know it
-	lookups bool          // hits lookups instead of effects
+	words   string            // what happens, for people
+	delay   time.Duration     // default of the fault's delay
+	status  int               // default of the fault's status
+	knows   func(system) bool // nil = every destination knows it
+	lookups bool              // hits lookups instead of effects
 }
 
 const (
@@ -41,42 +41,44 @@ const (
 	faultSlow              = "slow"
 )
 
-var (
-	everywhere = destinations
-	overHTTP   = []string{destCRM, destBilling, destMail, destPlain}
-)
+func protected(d system) bool { return d.keyed || d.unique }
+
+func searchable(d system) bool { return d.searched }
+
+// places lists the destinations that know this fault.
+func (k faultKind) places() []string { return systemNames(k.knows) }
 
 // faultKinds lists every fault once; docs, page and checks read it.
 var faultKinds = []faultKind{
-	{name: faultRefuse, point: pointConnect, places: everywhere,
+	{name: faultRefuse, point: pointConnect,
 		words: "The connection is accepted and reset before the body is read."},
-	{name: faultDropBefore, point: pointBefore, places: everywhere,
+	{name: faultDropBefore, point: pointBefore,
 		words: "The request is read, then the connection closes. Nothing happens."},
-	{name: faultStatusBefore, point: pointBefore, places: everywhere, status: 503,
+	{name: faultStatusBefore, point: pointBefore, status: 503,
 		words: "An error answer. Nothing happens."},
-	{name: faultRetryAfter, point: pointBefore, places: overHTTP, status: 429, delay: time.Second,
+	{name: faultRetryAfter, point: pointBefore, knows: system.byHTTP, status: 429, delay: time.Second,
 		words: "429 with Retry-After. Nothing happens."},
-	{name: faultRedirect, point: pointBefore, places: overHTTP, status: 302,
+	{name: faultRedirect, point: pointBefore, knows: system.byHTTP, status: 302,
 		words: "A redirect to another place. Nothing happens here."},
-	{name: faultHTML200, point: pointBefore, places: overHTTP, status: 200,
+	{name: faultHTML200, point: pointBefore, knows: system.byHTTP, status: 200,
 		words: "200 with a login page in HTML. Nothing happens."},
-	{name: faultErrorIn200, point: pointBefore, places: overHTTP, status: 200,
+	{name: faultErrorIn200, point: pointBefore, knows: system.byHTTP, status: 200,
 		words: "200 with an error inside the body. Nothing happens."},
-	{name: faultSlow, point: pointModifier, places: everywhere, delay: 2 * time.Second,
+	{name: faultSlow, point: pointModifier, delay: 2 * time.Second,
 		words: "The effect and the answer come late; the effect comes even when the caller has left."},
-	{name: faultIgnoreIdempotency, point: pointModifier, places: []string{destCRM, destBilling, destMail},
-		words: "The Idempotency-Key (at the CRM: the unique reference) is ignored. A repeat makes a second effect."},
-	{name: faultIndexLag, point: pointModifier, places: []string{destCRM, destBilling, destMail}, delay: time.Minute, lookups: true,
+	{name: faultIgnoreIdempotency, point: pointModifier, knows: protected,
+		words: "The Idempotency-Key (or the unique reference) is ignored. A repeat makes a second effect."},
+	{name: faultIndexLag, point: pointModifier, knows: searchable, delay: time.Minute, lookups: true,
 		words: "The next search does not see effects younger than the delay."},
-	{name: faultStallAfter, point: pointAfter, places: everywhere, delay: time.Minute,
+	{name: faultStallAfter, point: pointAfter, delay: time.Minute,
 		words: "The effect happens, no answer comes."},
-	{name: faultDropAfter, point: pointAfter, places: everywhere,
+	{name: faultDropAfter, point: pointAfter,
 		words: "The effect happens, then the connection closes without an answer."},
-	{name: faultStatusAfter, point: pointAfter, places: overHTTP, status: 500,
+	{name: faultStatusAfter, point: pointAfter, knows: system.byHTTP, status: 500,
 		words: "The effect happens, the answer is an error."},
-	{name: faultEmptyBody, point: pointAfter, places: overHTTP,
+	{name: faultEmptyBody, point: pointAfter, knows: system.byHTTP,
 		words: "The effect happens, the answer has no body."},
-	{name: faultCutBody, point: pointAfter, places: overHTTP,
+	{name: faultCutBody, point: pointAfter, knows: system.byHTTP,
 		words: "The effect happens, the answer breaks off in the middle."},
 }
 

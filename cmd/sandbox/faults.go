@@ -63,8 +63,8 @@ func newFault(o faultOrder) (fault, error) {
 	if !ok {
 		return fault{}, fmt.Errorf("fault %q is not known; it is one of %s", o.Fault, strings.Join(faultNames(), ", "))
 	}
-	if !slices.Contains(kind.places, o.Destination) {
-		return fault{}, fmt.Errorf("%s does not know the fault %s; it belongs to %s", o.Destination, o.Fault, strings.Join(kind.places, ", "))
+	if !slices.Contains(kind.places(), o.Destination) {
+		return fault{}, fmt.Errorf("%s does not know the fault %s; it belongs to %s", o.Destination, o.Fault, strings.Join(kind.places(), ", "))
 	}
 	f := fault{
 		Destination: o.Destination, Fault: o.Fault, Times: 1, Match: o.Match, On: o.On,

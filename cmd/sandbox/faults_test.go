@@ -114,7 +114,7 @@ var faultCases = map[string]faultCase{
 func TestFaultsAtEveryDestination(t *testing.T) {
 	t.Parallel()
 	for name, c := range faultCases {
-		for _, destination := range overHTTP {
+		for _, destination := range systemNames(system.byHTTP) {
 			t.Run(name+"/"+destination, func(t *testing.T) {
 				t.Parallel()
 				p := newPeer(t)

@@ -19,11 +19,12 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"clock":  func(t time.Time) string { return t.Format("2 Jan 15:04:05") },
 	"iso":    func(t time.Time) string { return t.Format(time.RFC3339Nano) },
 	"pieces": pieces,
-	"title":  func(destination string) string { return destinationTitles[destination] },
+	"title":  titleOf,
 }).ParseFS(assets, "assets/*.html"))
 
-var destinationTitles = map[string]string{
-	destCRM: "CRM", destBilling: "Billing", destMail: "Mail", destPlain: "Plain", destSMTP: "SMTP", destElsewhere: "Elsewhere",
+func titleOf(destination string) string {
+	d, _ := systemOf(destination)
+	return d.title
 }
 
 func (s *sandbox) routePage(mux *http.ServeMux) {
@@ -34,12 +35,9 @@ func (s *sandbox) routePage(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, r, http.StatusOK, map[string]any{"ok": true})
 	})
-	mux.HandleFunc("GET /crm/view/{id}", s.showEffect(destCRM))
-	mux.HandleFunc("GET /billing/view/{id}", s.showEffect(destBilling))
-	mux.HandleFunc("GET /mail/view/{id}", s.showEffect(destMail))
-	mux.HandleFunc("GET /plain/view/{id}", s.showEffect(destPlain))
-	mux.HandleFunc("GET /smtp/view/{id}", s.showEffect(destSMTP))
-	mux.HandleFunc("GET /elsewhere/view/{id}", s.showEffect(destElsewhere))
+	for _, d := range append(systemNames(nil), destElsewhere) {
+		mux.HandleFunc("GET /"+d+"/view/{id}", s.showEffect(d))
+	}
 }
 
 // pageView is the start page: what exists, what will go wrong, what was received.
@@ -96,9 +94,9 @@ func (s *sandbox) showPage(w http.ResponseWriter, r *http.Request) {
 	v := pageView{
 		Now: s.clock.now(), Advanced: duration{s.clock.advanced()}, SMTP: s.smtpAddr(),
 		Refresh: queryNumber(q.Get("refresh"), 0, 60), Buttons: faultButtons(),
-		Filter: strings.Join(strings.Fields(destinationTitles[q.Get("destination")]+" "+q.Get("reference")), ", "),
+		Filter: strings.Join(strings.Fields(titleOf(q.Get("destination"))+" "+q.Get("reference")), ", "),
 	}
-	for _, d := range destinations {
+	for _, d := range systemNames(nil) {
 		v.Counts = append(v.Counts, countView{Destination: d, Requests: s.requests.count(d)})
 	}
 	v.countEffects(s.ledger.list("", ""))
@@ -177,7 +175,7 @@ func faultButtons() []faultButton {
 	}
 	for i := range buttons {
 		kind, _ := faultKindOf(buttons[i].Fault)
-		buttons[i].Words, buttons[i].Places = kind.words, kind.places
+		buttons[i].Words, buttons[i].Places = kind.words, kind.places()
 	}
 	return buttons
 }

@@ -24,7 +24,6 @@ type sandbox struct {
 	settings  *settings
 	requests  *requests
 	callbacks *callbacks
-	apis      map[string]api
 
 	http     *http.Server
 	listener net.Listener
@@ -52,9 +51,6 @@ func start(cfg config) (*sandbox, error) {
 		failed: make(chan error, 2), released: make(chan struct{}),
 	}
 	s.callbacks = newCallbacks(s)
-	s.apis = map[string]api{
-		destCRM: crmAPI, destBilling: billingAPI, destMail: mailAPI, destPlain: plainAPI, destElsewhere: plainAPI,
-	}
 	var err error
 	if s.listener, err = net.Listen("tcp", cfg.addr); err != nil {
 		return nil, fmt.Errorf("listen for HTTP: %w", err)
@@ -81,10 +77,11 @@ func start(cfg config) (*sandbox, error) {
 // routes is every address of the sandbox.
 func (s *sandbox) routes() http.Handler {
 	mux := http.NewServeMux()
-	s.routeCRM(mux)
-	s.routeBilling(mux)
-	s.routeMail(mux)
-	s.routePlain(mux)
+	for _, d := range systems {
+		if d.byHTTP() {
+			d.route(s, mux)
+		}
+	}
 	s.routeControl(mux)
 	s.routePage(mux)
 	return mux

@@ -9,26 +9,6 @@ import (
 	"time"
 )
 
-// The destinations. Each has its own faults, settings and part of the ledger.
-const (
-	destCRM     = "crm"
-	destBilling = "billing"
-	destMail    = "mail"
-	destPlain   = "plain"
-	destSMTP    = "smtp"
-	// destElsewhere is where a redirect points unless the fault names a place.
-	destElsewhere = "elsewhere"
-)
-
-var destinations = []string{destCRM, destBilling, destMail, destPlain, destSMTP}
-
-func checkDestination(name string) error {
-	if !slices.Contains(destinations, name) {
-		return fmt.Errorf("destination %q is not known; it is one of %s", name, strings.Join(destinations, ", "))
-	}
-	return nil
-}
-
 // duration is written as text such as "2s" or "25h".
 type duration struct{ time.Duration }
 
@@ -64,17 +44,6 @@ type destinationSettings struct {
 	AutoDeliver duration `json:"auto_deliver"`
 }
 
-func defaultSettings(destination string) destinationSettings {
-	day := duration{24 * time.Hour}
-	switch destination {
-	case destBilling:
-		return destinationSettings{Retention: day, IndexLag: duration{2 * time.Second}}
-	case destMail:
-		return destinationSettings{Retention: day}
-	}
-	return destinationSettings{}
-}
-
 // settingsChange is the body of POST /_control/settings; an absent field stays.
 type settingsChange struct {
 	Destination string    `json:"destination"`
@@ -90,12 +59,14 @@ func (ch settingsChange) check() error {
 	if err := checkDestination(ch.Destination); err != nil {
 		return err
 	}
+	d, _ := systemOf(ch.Destination)
+	keyed, searched := func(d system) bool { return d.keyed }, func(d system) bool { return d.searched }
 	has := func(names ...string) bool { return slices.Contains(names, ch.Destination) }
 	switch {
-	case ch.Retention != nil && !has(destBilling, destMail):
-		return fmt.Errorf("%s has no idempotency keys, so no retention; billing and mail have", ch.Destination)
-	case ch.IndexLag != nil && !has(destCRM, destBilling, destMail):
-		return fmt.Errorf("%s has no search, so no index_lag; crm, billing and mail have", ch.Destination)
+	case ch.Retention != nil && !d.keyed:
+		return fmt.Errorf("%s has no idempotency keys, so no retention; %s have", d.name, strings.Join(systemNames(keyed), ", "))
+	case ch.IndexLag != nil && !d.searched:
+		return fmt.Errorf("%s has no search, so no index_lag; %s have", d.name, strings.Join(systemNames(searched), ", "))
 	case ch.AutoDeliver != nil && !has(destMail):
 		return fmt.Errorf("auto_deliver belongs to mail, not to %s", ch.Destination)
 	case (ch.CallbackURL != nil || ch.CallbackToken != nil) && !has(destMail):
@@ -126,7 +97,7 @@ func (s *settings) of(destination string) destinationSettings {
 
 func (s *settings) all() map[string]destinationSettings {
 	out := map[string]destinationSettings{}
-	for _, d := range destinations {
+	for _, d := range systemNames(nil) {
 		out[d] = s.of(d)
 	}
 	return out
@@ -153,7 +124,7 @@ func (s *settings) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.values = map[string]destinationSettings{}
-	for _, d := range destinations {
-		s.values[d] = defaultSettings(d)
+	for _, d := range systems {
+		s.values[d.name] = d.habits
 	}
 }

@@ -38,6 +38,35 @@ type Harness struct {
 	// Sandbox is the name that the sandbox knows the destination by; "" = the sandbox
 	// does not play it.
 	Sandbox string
+	// Prepare makes what the action needs at the destination before it can act, such as
+	// the draft that is to be sent, and gives the references of the earlier stages by
+	// their names. nil = it needs nothing.
+	Prepare func(t testing.TB, base string) map[string]string
+	// Unguarded says that the destination takes no key and has no unique field, so that
+	// the fault ignore_idempotency does not exist there.
+	Unguarded bool
+}
+
+// Of gives the harness of an action of a profile for a system that the sandbox plays.
+// Its base URL must be the sandbox's URL and the system's name, by the variable that
+// base names. Every other variable that the profile reads has the value Secret.
+func Of(t testing.TB, raw []byte, name, action, base string, content func(n int) map[string]any) Harness {
+	t.Helper()
+	p, err := definition.ParseProfile(name+".yaml", raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Harness{
+		Profile: p, Action: action, Content: content, Sandbox: name,
+		Env: func(at string) connector.Env {
+			return func(variable string) (string, bool) {
+				if variable != base {
+					return Secret, true
+				}
+				return at, true
+			}
+		},
+	}
 }
 
 // Destination gives the harness of one of the sandbox's destinations with the suite's
@@ -54,6 +83,7 @@ func Destination(t testing.TB, name string) Harness {
 		t.Fatal(err)
 	}
 	h := Harness{Profile: p, Sandbox: name, Env: TestEnv}
+	h.Unguarded = name == "plain" || name == "smtp"
 	switch name {
 	case "crm":
 		h.Action = "create_task"
@@ -122,6 +152,12 @@ func (h Harness) OrderOf(t testing.TB, base, action string, content map[string]a
 	if err != nil {
 		t.Fatal(err)
 	}
+	filled := map[string]string{}
+	if h.Prepare != nil {
+		for stage, reference := range h.Prepare(t, base) {
+			filled["target_ref("+stage+")"] = reference
+		}
+	}
 	now := time.Now()
 	v, err := a.Render(content, h.Env(base), now)
 	if err != nil {
@@ -129,7 +165,8 @@ func (h Harness) OrderOf(t testing.TB, base, action string, content map[string]a
 	}
 	id := operation.DeriveID([]byte("test"), operation.Intent{Flow: t.Name(), Stage: h.Profile.Destination, ItemKey: fmt.Sprint(serial.Add(1))})
 	key := operation.DestinationKey(id, 1)
-	resolved, err := v.Request.Resolve(map[string]string{operation.HoleOperationID: string(id), operation.HoleKey: key})
+	filled[operation.HoleOperationID], filled[operation.HoleKey] = string(id), key
+	resolved, err := v.Request.Resolve(filled)
 	if err != nil {
 		t.Fatalf("resolve: %v", err)
 	}

@@ -16,43 +16,45 @@ import (
 type fault struct {
 	Fault
 	want   operation.Outcome
-	smtp   operation.Outcome // over SMTP, where the final dot proves more
-	only   []string          // destinations; nil = all
-	stalls bool              // only a timeout ends it
+	smtp   operation.Outcome  // over SMTP, where the final dot proves more
+	only   func(Harness) bool // where the fault exists; nil = everywhere
+	stalls bool               // only a timeout ends it
 }
 
 var matrix = []fault{
 	{Fault: Fault{}, want: confirmed, smtp: confirmed},
 	{Fault: Fault{Fault: "refuse"}, want: unknown, smtp: notStarted},
 	{Fault: Fault{Fault: "drop_before_execute"}, want: unknown, smtp: notStarted},
-	{Fault: Fault{Fault: "status_before_execute", Status: 503}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "status_before_execute", Status: 401}, want: notStarted, only: httpOnly},
-	{Fault: Fault{Fault: "status_before_execute", Status: 429}, want: notStarted, only: httpOnly},
-	{Fault: Fault{Fault: "status_before_execute", Status: 451, On: "rcpt"}, smtp: notStarted, only: []string{"smtp"}},
-	{Fault: Fault{Fault: "status_before_execute", Status: 550, On: "rcpt"}, smtp: notStarted, only: []string{"smtp"}},
-	{Fault: Fault{Fault: "status_before_execute", Status: 451, On: "data"}, smtp: notStarted, only: []string{"smtp"}},
-	{Fault: Fault{Fault: "status_before_execute", Status: 554, On: "data"}, smtp: notStarted, only: []string{"smtp"}},
-	{Fault: Fault{Fault: "retry_after", Delay: 7 * time.Second}, want: notStarted, only: httpOnly},
-	{Fault: Fault{Fault: "redirect", Status: 301}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "redirect", Status: 303}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "redirect", Status: 307}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "redirect", Status: 308}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "html_200"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "error_in_200"}, want: unknown, only: httpOnly},
+	{Fault: Fault{Fault: "status_before_execute", Status: 503}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "status_before_execute", Status: 401}, want: notStarted, only: overHTTP},
+	{Fault: Fault{Fault: "status_before_execute", Status: 429}, want: notStarted, only: overHTTP},
+	{Fault: Fault{Fault: "status_before_execute", Status: 451, On: "rcpt"}, smtp: notStarted, only: Harness.smtp},
+	{Fault: Fault{Fault: "status_before_execute", Status: 550, On: "rcpt"}, smtp: notStarted, only: Harness.smtp},
+	{Fault: Fault{Fault: "status_before_execute", Status: 451, On: "data"}, smtp: notStarted, only: Harness.smtp},
+	{Fault: Fault{Fault: "status_before_execute", Status: 554, On: "data"}, smtp: notStarted, only: Harness.smtp},
+	{Fault: Fault{Fault: "retry_after", Delay: 7 * time.Second}, want: notStarted, only: overHTTP},
+	{Fault: Fault{Fault: "redirect", Status: 301}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "redirect", Status: 303}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "redirect", Status: 307}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "redirect", Status: 308}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "html_200"}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "error_in_200"}, want: unknown, only: overHTTP},
 	{Fault: Fault{Fault: "slow", Delay: 700 * time.Millisecond}, want: unknown, smtp: unknown, stalls: true},
 	{Fault: Fault{Fault: "slow", Delay: 20 * time.Millisecond}, want: confirmed, smtp: confirmed},
 	{Fault: Fault{Fault: "stall_after_execute"}, want: unknown, smtp: unknown, stalls: true},
 	{Fault: Fault{Fault: "drop_after_execute"}, want: unknown, smtp: unknown},
-	{Fault: Fault{Fault: "status_after_execute", Status: 500}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "status_after_execute", Status: 502, Body: "<h1>Bad gateway</h1>"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "empty_body"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "empty_body", Status: 204}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "cut_body"}, want: unknown, only: httpOnly},
-	{Fault: Fault{Fault: "cut_body", Delay: time.Second}, want: unknown, only: httpOnly, stalls: true},
-	{Fault: Fault{Fault: "ignore_idempotency"}, want: confirmed, only: []string{"crm", "billing", "mail"}},
+	{Fault: Fault{Fault: "status_after_execute", Status: 500}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "status_after_execute", Status: 502, Body: "<h1>Bad gateway</h1>"}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "empty_body"}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "empty_body", Status: 204}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "cut_body"}, want: unknown, only: overHTTP},
+	{Fault: Fault{Fault: "cut_body", Delay: time.Second}, want: unknown, only: overHTTP, stalls: true},
+	{Fault: Fault{Fault: "ignore_idempotency"}, want: confirmed, only: guarded},
 }
 
-var httpOnly = []string{"crm", "billing", "mail", "plain"}
+func overHTTP(h Harness) bool { return !h.smtp() }
+
+func guarded(h Harness) bool { return !h.Unguarded }
 
 // runMatrix compares every classification with the ledger.
 func runMatrix(t *testing.T, h Harness) {
@@ -61,7 +63,7 @@ func runMatrix(t *testing.T, h Harness) {
 	patient, impatient := h.Connect(t, base, nil), h.Impatient().Connect(t, base, nil)
 	attempts := 0
 	for _, f := range matrix {
-		if f.only != nil && !slices.Contains(f.only, h.Sandbox) {
+		if f.only != nil && !f.only(h) {
 			continue
 		}
 		o := h.Order(t, base)
