@@ -41,6 +41,7 @@ const (
 	uniqueNothing   uniqueness = iota
 	uniqueID                   // the ID, chosen by the caller
 	uniqueReference            // the reference, if there is one; also against deleted effects
+	uniqueAlias                // every one of the further names
 )
 
 // ledger holds the effects in the order in which they came to exist.
@@ -92,6 +93,9 @@ func (l *ledger) add(e effect, unique uniqueness) (effect, bool) {
 			}
 		}
 	}
+	if holder, taken := l.aliasTaken(e); unique == uniqueAlias && taken {
+		return holder, false
+	}
 	at := len(l.effects)
 	l.effects = append(l.effects, e)
 	l.byID[idKey(e.Destination, e.Effect, e.ID)] = at
@@ -105,6 +109,19 @@ func (l *ledger) add(e effect, unique uniqueness) (effect, bool) {
 	}
 	l.changed.ring()
 	return e, true
+}
+
+// aliasTaken gives the living effect of e's kind that has one of its further names. The
+// lock is held.
+func (l *ledger) aliasTaken(e effect) (effect, bool) {
+	for _, name := range e.aliases {
+		for _, i := range l.byName[nameKey(e.Destination, name)] {
+			if h := l.effects[i]; h.Effect == e.Effect && !h.Deleted && slices.Contains(h.aliases, name) {
+				return h, true
+			}
+		}
+	}
+	return effect{}, false
 }
 
 // find gives the effect with this ID, deleted ones too.
