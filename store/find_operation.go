@@ -38,6 +38,7 @@ type OperationPage struct {
 	References     []ReferenceRow
 	Answers        []operation.Answer // of the current round, with names in People
 	Request        *ReexecutionRow
+	Erasures       []ErasureRow       // what was erased for privacy, the newest first
 	LastCase       *CaseRow           // the open recovery case, else the newest; nil = there never was one
 	Siblings       []OperationSummary // the run's other operations, in order
 	Pauses         []PauseRow         // open ones that concern it
@@ -314,7 +315,7 @@ func (p *OperationPage) fill(u *unit) error {
 		return err
 	}
 	_, p.Gate = operation.Permit(p.Facts, u.now)
-	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readCase, p.readOpenCase, p.readRun, p.readHistory, p.readPeople} {
+	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readErasures, p.readCase, p.readOpenCase, p.readRun, p.readHistory, p.readPeople} {
 		if err := read(u); err != nil {
 			return err
 		}

@@ -189,6 +189,9 @@ func (p *OperationPage) readPeople(u *unit) error {
 	for _, x := range p.Pauses {
 		ids[x.By] = true
 	}
+	for _, x := range p.Erasures {
+		ids[x.ActorID] = true
+	}
 	if p.Request != nil {
 		ids[string(p.Request.By)] = true
 	}

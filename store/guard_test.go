@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/store/storetest"
 
 	"github.com/lib/pq"
@@ -44,7 +45,10 @@ func pqError(t *testing.T, err error) *pq.Error {
 func TestAppendOnly(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
-	full(t, f)
+	id, _ := full(t, f)
+	seen, err := f.Store.FindOperation(t.Context(), f.As("ops"), id)
+	ok(t, err)
+	ok(t, f.Store.AddStatement(t.Context(), f.As("ops"), store.Shown{Operation: id, Revision: seen.Revision, FormID: "form-1", Reason: "I saw it."}, ""))
 	app, err := sql.Open("postgres", f.AppURL)
 	ok(t, err)
 	t.Cleanup(func() { app.Close() })

@@ -26,6 +26,7 @@ type DeliveryRow struct {
 	Status       int                  `db:"status"`
 	SkewMillis   *int64               `db:"skew_ms"`
 	ReceivedAt   time.Time            `db:"received_at"`
+	ErasedAt     *time.Time           `db:"erased_at"` // when its body was erased; nil = it was not, or none was kept
 	Run          operation.RunID      `db:"run_id"`
 	Flow         string               `db:"flow"`
 	// Held is set on held deliveries, Decided once a person has decided about their event.
@@ -34,7 +35,7 @@ type DeliveryRow struct {
 }
 
 const deliveryColumns = `d.id, d.source, d.delivery_key, d.subscription, COALESCE(d.event_id, '') AS event_id, COALESCE(e.event_key, '') AS event_key, COALESCE(e.topic, '') AS topic,
-	d.verdict, d.reason, d.status, d.skew_ms, d.received_at, COALESCE((SELECT y.run_id FROM event_runs y WHERE y.event_id = d.event_id LIMIT 1), '') AS run_id,
+	d.verdict, d.reason, d.status, d.skew_ms, d.received_at, d.erased_at, COALESCE((SELECT y.run_id FROM event_runs y WHERE y.event_id = d.event_id LIMIT 1), '') AS run_id,
 	COALESCE((SELECT r.flow FROM event_runs y JOIN runs r ON r.id = y.run_id WHERE y.event_id = d.event_id LIMIT 1), '') AS flow`
 
 // DeliveryFilter narrows the list of deliveries. Empty fields do not narrow.

@@ -68,7 +68,8 @@ func Migrate(ctx context.Context, ownerURL, appRole string) error {
 // appendOnly lists the tables that the application role may only read and add to.
 var appendOnly = []string{"history", "evidence", "approvals", "clearances", "clearance_approvals", "content_versions", "submissions",
 	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "history_kinds", "case_corrections", "stops", "stop_corrections",
-	"incident_signatures",
+	"incident_signatures", "probes",
+	"start_rows",
 	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures", "erasures", "version_bodies", "event_bodies", "attachment_bodies",
 	"checkpoints", "checkpoint_leaves"}
 
@@ -80,12 +81,12 @@ func grants(role string) []string {
 		"REVOKE INSERT, UPDATE, DELETE ON goose_db_version FROM " + role,
 		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, checkpoint_reading FROM " + role,
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
-		"REVOKE DELETE ON patterns, suggestions FROM " + role,
+		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)
 	}
-	return append(out, "GRANT EXECUTE ON FUNCTION add_partitions(int) TO "+role, wholeOnly(role))
+	return append(out, "GRANT EXECUTE ON FUNCTION add_partitions(int), erase_deliveries(int) TO "+role, wholeOnly(role))
 }
 
 // checkSchema refuses a schema older or newer than this program's.

@@ -1,14 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"holdpoint/operation"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // RetentionKind is a kind of bodies that can be erased. Facts, hashes, decisions, keys and
@@ -19,12 +19,17 @@ type RetentionKind string
 const (
 	RetainContents    RetentionKind = "contents"    // versions, the bytes sent, events, inputs, titles
 	RetainAttachments RetentionKind = "attachments" // files of evidence and of checklists
+	RetainEvidence    RetentionKind = "evidence"    // what statements, lookups, callbacks and late reports say, and their links
+	RetainDeliveries  RetentionKind = "deliveries"  // bodies of deliveries, and of events that started nothing
 )
 
 // RetentionKinds are all of them, as the page shows them.
-var RetentionKinds = []RetentionKind{RetainContents, RetainAttachments}
+var RetentionKinds = []RetentionKind{RetainContents, RetainAttachments, RetainEvidence, RetainDeliveries}
 
-// The bounds of a term, in days after an operation was closed.
+// ofOperations are the kinds that go operation by operation.
+var ofOperations = []RetentionKind{RetainContents, RetainAttachments, RetainEvidence}
+
+// The bounds of a term, in days after an operation was last touched, or a delivery came.
 const (
 	RetentionMin = 30
 	RetentionMax = 36500
@@ -42,27 +47,50 @@ type RetentionRow struct {
 // RetentionPreview is exactly what a term would take away now.
 type RetentionPreview struct {
 	Operations int        `db:"operations"`
-	Oldest     *time.Time `db:"oldest"` // when the operation was closed or last touched
+	Deliveries int        `db:"deliveries"` // of RetainDeliveries: how many lose their body
+	Events     int        `db:"events"`     // and how many events that started nothing
+	Oldest     *time.Time `db:"oldest"`     // when the operation was last touched, or the notification came
 	Newest     *time.Time `db:"newest"`
-	FlowsText  string     `db:"flows"`
+	NamesText  string     `db:"names"`
 }
 
-// Flows names the flows of the operations.
-func (p RetentionPreview) Flows() []string {
-	if p.FlowsText == "" {
+// Names are the flows of the operations, or the sources of the deliveries and events.
+func (p RetentionPreview) Names() []string {
+	if p.NamesText == "" {
 		return nil
 	}
-	return strings.Split(p.FlowsText, ",")
+	return strings.Split(p.NamesText, ",")
 }
 
 // retainedSQL gives the operations o whose bodies of kind $1 have lain for $2 days: closed,
-// nothing open about them, not erased yet, and with something to erase.
+// nothing open about them, and with something to erase. An erasure is no touch.
 const retainedSQL = ` FROM operations o WHERE o.state IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND o.remedy = '' AND NOT o.disputed
-	AND COALESCE((SELECT e.since FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at LIMIT 1), o.updated_at) < clock_timestamp() - make_interval(days => $2)
+	AND COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at) < clock_timestamp() - make_interval(days => $2)
 	AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
-	AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.operation_id = o.id AND e.kind = $1)
-	AND CASE WHEN $1 = 'contents' THEN EXISTS (SELECT 1 FROM content_versions v JOIN version_bodies b ON b.version_id = v.id WHERE v.operation_id = o.id)
-		ELSE EXISTS (SELECT 1 FROM attachments a JOIN attachment_bodies b ON b.attachment_id = a.id WHERE a.operation_id = o.id) END`
+	AND CASE $1 WHEN 'contents' THEN EXISTS (SELECT 1 FROM content_versions v JOIN version_bodies b ON b.version_id = v.id WHERE v.operation_id = o.id)
+		WHEN 'attachments' THEN EXISTS (SELECT 1 FROM attachments a JOIN attachment_bodies b ON b.attachment_id = a.id WHERE a.operation_id = o.id)
+		ELSE EXISTS (SELECT 1 FROM evidence v WHERE v.operation_id = o.id AND (v.body <> '' OR v.link <> '')) END`
+
+const retainedPreviewSQL = `SELECT count(*) AS operations, min(o.updated_at) AS oldest, max(o.updated_at) AS newest,
+	COALESCE(string_agg(DISTINCT o.flow, ','), '') AS names` + retainedSQL
+
+// deliveriesPreviewSQL counts what erase_deliveries would take with a term of $1 days.
+const deliveriesPreviewSQL = `WITH waits AS (SELECT event_id AS id FROM held_events WHERE open UNION SELECT twin_id FROM held_events WHERE open),
+	d AS (SELECT d.source, d.received_at FROM deliveries d WHERE d.body IS NOT NULL AND d.received_at < clock_timestamp() - make_interval(days => $1)
+		AND (d.event_id IS NULL OR d.event_id NOT IN (SELECT id FROM waits))),
+	e AS (SELECT e.source, e.received_at FROM events e JOIN event_bodies b ON b.event_id = e.id WHERE e.received_at < clock_timestamp() - make_interval(days => $1)
+		AND NOT EXISTS (SELECT 1 FROM event_runs x WHERE x.event_id = e.id) AND e.id NOT IN (SELECT id FROM waits)),
+	both_of AS (SELECT source, received_at FROM d UNION ALL SELECT source, received_at FROM e)
+SELECT (SELECT count(*) FROM d) AS deliveries, (SELECT count(*) FROM e) AS events, min(received_at) AS oldest, max(received_at) AS newest,
+	COALESCE(string_agg(DISTINCT source, ','), '') AS names FROM both_of`
+
+// retentionPreview is what a term of so many days takes away now.
+func (t *tx) retentionPreview(kind RetentionKind, days int) (p RetentionPreview, err error) {
+	if kind == RetainDeliveries {
+		return p, t.get(&p, deliveriesPreviewSQL, days)
+	}
+	return p, t.get(&p, retainedPreviewSQL, string(kind), days)
+}
 
 // FindRetention gives the terms with what they take away now. days replaces the stored
 // terms for the preview; an admin or an auditor may look.
@@ -73,9 +101,12 @@ func (s *Store) FindRetention(ctx context.Context, viewer Actor, days map[Retent
 		}
 		rows = nil
 		if err := t.list(&rows, `SELECT r.kind, COALESCE(r.days, 0) AS days, COALESCE(u.name, '') AS changed_by, r.changed_at FROM retention_settings r
-			LEFT JOIN users u ON u.id = r.changed_by ORDER BY r.kind DESC`); err != nil {
+			LEFT JOIN users u ON u.id = r.changed_by`); err != nil {
 			return err
 		}
+		slices.SortFunc(rows, func(a, b RetentionRow) int {
+			return cmp.Compare(slices.Index(RetentionKinds, a.Kind), slices.Index(RetentionKinds, b.Kind))
+		})
 		for i := range rows {
 			term := rows[i].Days
 			if d, ok := days[rows[i].Kind]; ok {
@@ -84,8 +115,8 @@ func (s *Store) FindRetention(ctx context.Context, viewer Actor, days map[Retent
 			if term == 0 {
 				continue
 			}
-			if err := t.get(&rows[i].Preview, `SELECT count(*) AS operations, min(o.updated_at) AS oldest, max(o.updated_at) AS newest,
-				COALESCE(string_agg(DISTINCT o.flow, ','), '') AS flows`+retainedSQL, string(rows[i].Kind), term); err != nil {
+			var err error
+			if rows[i].Preview, err = t.retentionPreview(rows[i].Kind, term); err != nil {
 				return err
 			}
 		}
@@ -131,91 +162,4 @@ func (s *Store) SetRetention(ctx context.Context, a Actor, days map[RetentionKin
 		}
 		return t.enter(a, now, operation.SubjectSystem, systemSubject, "set_retention", "", links...)
 	})
-}
-
-// EraseOperation takes the bodies of one closed operation away, for a reason that a
-// person gives: an admin who proved lately who they are, or the command line. Nothing
-// open may be about it. What is gone already is no error.
-func (s *Store) EraseOperation(ctx context.Context, a Actor, id operation.ID, reason string) error {
-	reason = storable(strings.TrimSpace(reason))
-	if reason == "" {
-		return operation.Refuse(operation.CodeReasonMissing)
-	}
-	return s.change(ctx, a, id, func(u *unit) error {
-		if err := u.mayAdmin(a); err != nil {
-			return err
-		}
-		if err := u.confirmed(a, u.now); err != nil {
-			return err
-		}
-		for _, kind := range RetentionKinds {
-			if err := u.erase(kind, reason, 0); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// erase takes the bodies of one kind away and records it. days is the rule's, 0 = a
-// person asked for it.
-func (u *unit) erase(kind RetentionKind, reason string, days int) error {
-	n, err := u.exec(`INSERT INTO erasures (id, operation_id, kind, actor_kind, actor_id, reason, days, at, since) VALUES ($1, $2, $3, $4, $5, $6, NULLIF(CAST($7 AS int), 0), $8, $9)
-		ON CONFLICT (operation_id, kind) DO NOTHING`, newID("era"), string(u.op.ID), string(kind), string(u.actor.Kind), u.actor.ID, reason, days, u.now, u.op.UpdatedAt)
-	if err != nil || n == 0 {
-		return err
-	}
-	var gone int
-	if err := u.get(&gone, `SELECT erase_bodies($1, $2)`, string(u.op.ID), string(kind)); err != nil {
-		if violates(err, "bodies_kept") {
-			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
-		}
-		return err
-	}
-	if kind == RetainContents {
-		u.op.Title = ""
-	}
-	rule := ""
-	if days > 0 {
-		rule = strconv.Itoa(days)
-	}
-	action := "erase_" + string(kind)
-	u.note(u.op, action, reason, "rows", strconv.Itoa(gone), "days", rule)
-	return nil
-}
-
-// eraseBatch bounds what one sweep erases of one kind.
-const eraseBatch = 100
-
-// SweepRetention erases what has lain longer than its term, a bounded number at a time,
-// and gives how many operations it touched.
-func (s *Store) SweepRetention(ctx context.Context, a Actor) (int, error) {
-	n := 0
-	for _, kind := range RetentionKinds {
-		var days int
-		var ids []operation.ID
-		err := s.read(ctx, func(db *sqlx.DB) error {
-			ids = nil
-			if err := db.GetContext(ctx, &days, `SELECT COALESCE(days, 0) FROM retention_settings WHERE kind = $1`, string(kind)); err != nil || days == 0 {
-				return err
-			}
-			return db.SelectContext(ctx, &ids, `SELECT o.id`+retainedSQL+` ORDER BY o.updated_at LIMIT `+strconv.Itoa(eraseBatch), string(kind), days)
-		})
-		if err != nil {
-			return n, err
-		}
-		for _, id := range ids {
-			err := s.change(ctx, a, id, func(u *unit) error {
-				if !u.op.State.Closed() || u.op.Remedy != "" || u.op.Disputed {
-					return errDone // it was opened again meanwhile
-				}
-				return u.erase(kind, "kept for its term", days)
-			})
-			if err != nil {
-				return n, err
-			}
-			n++
-		}
-	}
-	return n, nil
 }

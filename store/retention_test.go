@@ -50,8 +50,28 @@ func TestErase(t *testing.T) {
 	if n := f.Count(t, "runs WHERE inputs <> '{}'"); n != 0 {
 		t.Errorf("%d runs keep their inputs", n)
 	}
-	if n := f.Count(t, "history WHERE subject_id = $1 AND action IN ('erase_contents', 'erase_attachments')", string(s.id)); n != 2 {
+	if n := f.Count(t, "history WHERE subject_id = $1 AND action IN ('erase_contents', 'erase_attachments', 'erase_evidence')", string(s.id)); n != 3 {
 		t.Errorf("%d entries tell of it", n)
+	}
+	if len(p.Evidence) == 0 || len(p.Erasures) != 3 || p.Erasures[0].ActorID != admin.ID || p.Erasures[0].Reason != "asked for by the customer" || p.People[admin.ID] == "" {
+		t.Errorf("erasures %+v of %d pieces of evidence", p.Erasures, len(p.Evidence))
+	}
+	for _, e := range p.Evidence {
+		if e.Body != "" || e.Link != "" || len(e.Hash) != 32 || e.By == "" {
+			t.Errorf("evidence keeps %q and %q, hash of %d bytes, by %q", e.Body, e.Link, len(e.Hash), e.By)
+		}
+	}
+	// What comes afterwards is erased by another erasure, and nothing else is recorded.
+	s.must(f.Store.AddStatement(t.Context(), f.As("ops"), s.shown("They called again."), "https://log.example/1"))
+	if p.MayErase() != nil {
+		t.Error("it may not be erased once more")
+	}
+	s.must(f.Store.EraseOperation(t.Context(), admin, s.id, "asked for once more"))
+	if n := f.Count(t, "erasures WHERE reason = 'asked for once more'"); n != 1 {
+		t.Errorf("%d further erasures, want one, of the statement", n)
+	}
+	if n := f.Count(t, "evidence WHERE body <> '' OR link <> ''"); n != 0 {
+		t.Errorf("%d pieces of evidence keep their text", n)
 	}
 }
 
@@ -60,16 +80,34 @@ func TestErase(t *testing.T) {
 func TestOnlyErasureTakesBodies(t *testing.T) {
 	t.Parallel()
 	f, s := inDoubt(t)
+	s.must(f.Store.AddStatement(t.Context(), f.As("ops"), s.shown("They called."), ""))
 	for _, q := range []string{`DELETE FROM version_bodies`, `UPDATE version_bodies SET content = ''`, `DELETE FROM event_bodies`, `UPDATE event_bodies SET data = ''`, `DELETE FROM attachment_bodies`,
-		`UPDATE erasures SET reason = 'x'`} {
+		`UPDATE erasures SET reason = 'x'`, `UPDATE evidence SET body = ''`, `UPDATE deliveries SET body = NULL, erased_at = now()`} {
 		var p *pq.Error
 		if _, err := f.Store.DB().Exec(q); !errors.As(err, &p) || p.Code != "42501" {
 			t.Errorf("%s: %v", q, err)
 		}
 	}
 	var p *pq.Error
-	if _, err := f.Store.DB().Exec(`SELECT erase_bodies($1, 'contents')`, string(s.id)); !errors.As(err, &p) || p.Constraint != "bodies_kept" {
-		t.Errorf("an open operation: %v", err)
+	for _, kind := range []string{"contents", "attachments", "evidence"} {
+		if _, err := f.Store.DB().Exec(`SELECT erase_bodies($1, $2)`, string(s.id), kind); !errors.As(err, &p) || p.Constraint != "bodies_kept" {
+			t.Errorf("%s of an open operation: %v", kind, err)
+		}
+	}
+	var gone int
+	if err := f.Store.DB().QueryRow(`SELECT gone + events FROM erase_deliveries(1000)`).Scan(&gone); err != nil || gone != 0 {
+		t.Errorf("%d deliveries lost their body without a term: %v", gone, err)
+	}
+	// The owner's statements meet the triggers: only an erased text, and only with its erasure.
+	for _, q := range []string{`UPDATE evidence SET body = ''`, `UPDATE evidence SET result = 'one'`} {
+		if _, err := f.Owner.Exec(q); !errors.As(err, &p) || p.Constraint != "evidence_append_only" {
+			t.Errorf("%s: %v", q, err)
+		}
+	}
+	for _, q := range []string{`UPDATE deliveries SET body = NULL`, `UPDATE deliveries SET body = 'x', erased_at = now()`, `UPDATE deliveries SET erased_at = now(), body = NULL, body_hash = ''`} {
+		if _, err := f.Owner.Exec(q); !errors.As(err, &p) || p.Constraint != "deliveries_append_only" {
+			t.Errorf("%s: %v", q, err)
+		}
 	}
 }
 
@@ -88,7 +126,7 @@ func TestRetention(t *testing.T) {
 		rows, err := f.Store.FindRetention(t.Context(), admin, nil)
 		ok(t, err)
 		for _, r := range rows {
-			if r.Kind == store.RetainContents && (r.Days != 30 || r.Preview.Operations != want || (want > 0) != (len(r.Preview.Flows()) == 1)) {
+			if r.Kind == store.RetainContents && (r.Days != 30 || r.Preview.Operations != want || (want > 0) != (len(r.Preview.Names()) == 1)) {
 				t.Errorf("preview %+v, want %d", r, want)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 type eraseCmd struct {
-	Operation operation.ID `arg:"" help:"The operation whose contents and attachments go. It must be closed, with nothing open about it."`
+	Operation operation.ID `arg:"" help:"The operation whose contents, attachments and statements go. It must be closed, with nothing open about it."`
 	Reason    string       `required:"" help:"Why; it is kept in the operation's history."`
 }
 
@@ -24,6 +24,6 @@ func (c eraseCmd) Run(s *Settings) error {
 	if err := st.EraseOperation(ctx, store.System("command"), c.Operation, c.Reason); err != nil {
 		return err
 	}
-	fmt.Printf("erased    %s: contents and attachments. Facts, hashes, decisions and history stay.\n", c.Operation)
+	fmt.Printf("erased    %s: contents, attachments and statements. Facts, hashes, decisions and history stay.\n", c.Operation)
 	return nil
 }

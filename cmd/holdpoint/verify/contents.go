@@ -11,7 +11,7 @@ import (
 // Bodies counts what approvals and statements rest on.
 type Bodies struct {
 	Whole  int64 `json:"whole"`  // there, with the hash that was recorded
-	Erased int64 `json:"erased"` // gone, of a closed operation; the hash stays
+	Erased int64 `json:"erased"` // gone, of a closed operation or with a recorded erasure; the hash stays
 }
 
 var closed = []operation.State{operation.Confirmed, operation.Rejected, operation.Cancelled, operation.NotExecuted}
@@ -26,7 +26,7 @@ func (p *pass) contents() error {
 		f := Finding{What: Altered, Kind: operation.SubjectOperation, Subject: b.Operation, Detail: fmt.Sprintf("the %s %s is not what its recorded hash says", b.Kind, b.ID)}
 		if b.Erased {
 			p.r.Bodies.Erased++
-			if !slices.Contains(closed, operation.State(b.State)) {
+			if !b.Recorded && !slices.Contains(closed, operation.State(b.State)) {
 				f.What, f.Detail = Removed, fmt.Sprintf("the %s %s is gone although its operation is not closed", b.Kind, b.ID)
 				p.r.add(f)
 			}

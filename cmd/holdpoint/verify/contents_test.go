@@ -91,3 +91,40 @@ func TestAlteredRequestAndAttachment(t *testing.T) {
 		t.Errorf("%+v", r.Bodies)
 	}
 }
+
+// An erasure that is recorded leaves everything verifiable, also after the operation was
+// opened again; evidence is compared with its hash.
+func TestErasedByVerb(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.sent()
+	shown := func(form string) store.Shown {
+		p, err := w.Store.FindOperation(t.Context(), w.As("ops"), id)
+		ok(t, err)
+		return store.Shown{Operation: id, Revision: p.Revision, FormID: form, Reason: "I have seen it: " + form}
+	}
+	ok(t, w.Store.AddStatement(t.Context(), w.As("ops"), shown("form-1"), "https://log.example/1"))
+	w.publish()
+	r := w.verify(withContents)
+	w.whole(r)
+	all := r.Bodies.Whole
+	w.do(`UPDATE evidence SET body = body || '!'`)
+	if f := w.first(w.verify(withContents), Altered, id, 0); !strings.Contains(f.Detail, "evidence") {
+		t.Errorf("%s", f)
+	}
+	w.do(`UPDATE evidence SET body = rtrim(body, '!')`)
+	ok(t, w.Store.EraseOperation(t.Context(), w.Fresh(t, "admin"), id, "asked for"))
+	w.publish()
+	r = w.verify(withContents)
+	w.whole(r)
+	if r.Bodies.Erased != 3 || r.Bodies.Whole != all-3 { // the version, the bytes sent, the statement
+		t.Errorf("%+v of %d", r.Bodies, all)
+	}
+	ok(t, w.Store.Dispute(t.Context(), w.As("ops"), shown("form-2"), ""))
+	if s := w.State(t, id); s.Closed() {
+		t.Fatalf("the operation is %s", s)
+	}
+	w.publish()
+	w.whole(w.verify(withContents))
+	w.whole(w.verifyExport(w.export()))
+}
