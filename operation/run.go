@@ -9,6 +9,7 @@ const (
 	DeliveryAccepted   Delivery = "accepted"
 	DeliveryDelivered  Delivery = "delivered"
 	DeliveryBounced    Delivery = "bounced"
+	DeliveryDropped    Delivery = "dropped" // accepted, and then not even tried
 	DeliveryComplained Delivery = "complained"
 )
 
@@ -55,7 +56,7 @@ func (o StageOperation) satisfies(n Need) bool {
 // lost reports that this operation will not give what the stage needs by itself.
 func (o StageOperation) lost(n Need) bool {
 	return o.State.Closed() && !o.satisfies(n) &&
-		(o.State != Confirmed || o.Delivery == DeliveryBounced)
+		(o.State != Confirmed || o.Delivery == DeliveryBounced || o.Delivery == DeliveryDropped)
 }
 
 // items groups the operations by item, originals and replacements together.

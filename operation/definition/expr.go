@@ -31,6 +31,8 @@ const (
 	scopeAnswerLink scope = "answer link"
 	scopeMatchLink  scope = "match link"
 	scopeNotice     scope = "notice" // header, body, item
+	scopeNews       scope = "news"   // header, body, item, account, environment
+	scopeNewsLink   scope = "news link"
 )
 
 var scopeVariables = map[scope][]cel.EnvOption{
@@ -48,6 +50,8 @@ var scopeVariables = map[scope][]cel.EnvOption{
 	scopeAnswerLink: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable, envFunction}, answerVariables...),
 	scopeMatchLink: append([]cel.EnvOption{contentVariable, keyVariable, operationVariable, envFunction,
 		cel.Variable("match", cel.DynType)}, answerVariables...),
+	scopeNews:     newsVariables,
+	scopeNewsLink: append([]cel.EnvOption{envFunction}, newsVariables...),
 	scopeNotice: {
 		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.DynType),
@@ -61,7 +65,14 @@ var (
 	contentVariable   = cel.Variable("content", cel.MapType(cel.StringType, cel.DynType))
 	keyVariable       = cel.Variable("key", cel.StringType)
 	operationVariable = cel.Variable("operation_id", cel.StringType)
-	answerVariables   = []cel.EnvOption{
+	newsVariables     = []cel.EnvOption{
+		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
+		cel.Variable("body", cel.DynType),
+		cel.Variable("item", cel.DynType),
+		cel.Variable("account", cel.StringType),
+		cel.Variable("environment", cel.StringType),
+	}
+	answerVariables = []cel.EnvOption{
 		cel.Variable("status", cel.IntType),
 		cel.Variable("header", cel.MapType(cel.StringType, cel.StringType)),
 		cel.Variable("body", cel.DynType),

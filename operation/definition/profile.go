@@ -32,7 +32,8 @@ type Profile struct {
 	LeaseCap    time.Duration // absolute limit of all its extensions
 	Docs        Docs
 	Actions     map[string]*Action
-	SMTP        *SMTP // for Kind smtp
+	SMTP        *SMTP      // for Kind smtp
+	Callbacks   *Callbacks // nil = it tells nothing later
 
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
@@ -115,6 +116,8 @@ type rawProfile struct {
 	} `json:"retry"`
 	Docs    Docs                 `json:"docs"`
 	Actions map[string]rawAction `json:"actions"`
+
+	Callbacks *rawCallbacks `json:"callbacks"`
 }
 
 type rawSMTP struct {
@@ -162,6 +165,7 @@ func ParseProfile(file string, src []byte) (*Profile, error) {
 	for _, name := range names {
 		pr.Actions[name] = raw.Actions[name].compile(pr, name, p)
 	}
+	pr.Callbacks = raw.Callbacks.compile(pr, p)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
