@@ -215,7 +215,7 @@ func (c *serveCmd) routes(stopping context.Context, public string, r server, reg
 	e.Use(httpMetrics(registry))
 	e.GET("/healthz", echo.WrapHandler(http.HandlerFunc(healthz)))
 	e.GET("/readyz", echo.WrapHandler(readyz(r.store, r.log)))
-	door := intake.Deps{Store: r.store, Log: r.log, Env: os.LookupEnv}
+	door := intake.Deps{Store: r.store, Log: r.log, Env: os.LookupEnv, Base: public}
 	intake.Register(e.Group(""), door)
 	if err := api.Register(e.Group("/api"), api.Deps{Store: r.store, Log: r.log, PublicURL: public, Stopping: stopping.Done(), Intake: door}); err != nil {
 		return nil, err

@@ -33,56 +33,111 @@ func (r *Refused) Sentence() string {
 // is a *Refused and is recorded; a notification for another account or environment is
 // acknowledged and recorded as ignored. Any other error means that it is not stored, or
 // not known to be: the sender should come again.
+//
+// A body that holds several notifications is for AcceptAll; here it is refused.
 func Accept(ctx context.Context, d Deps, a store.Actor, src *definition.Source, r *http.Request) (store.Receipt, error) {
-	d = d.withDefaults()
-	ctx, cancel := context.WithTimeout(ctx, d.Patience)
+	k := newKnock(d, a, src, r)
+	ctx, cancel := context.WithTimeout(ctx, k.Patience)
 	defer cancel()
-	raw, no := readBody(r, src)
-	var skew *int64
-	if no == nil {
-		skew, no = d.check(src, r.Header, raw)
+	if no := k.read(); no != nil {
+		return k.refuseAll(ctx, no)
 	}
-	if no != nil && no.Status >= 500 {
+	if k.several {
+		return k.refuseAll(ctx, &Refused{http.StatusUnsupportedMediaType, "content_type", "the body must be JSON, one notification in each request"})
+	}
+	defer k.usedSecret(ctx)
+	return k.judge(ctx, part{body: k.raw.decoded, refused: k.raw.received, value: k.body})
+}
+
+// knock is one POST of a source while it is judged.
+type knock struct {
+	Deps
+	actor   store.Actor
+	src     *definition.Source
+	r       *http.Request
+	header  http.Header // with valid text only
+	raw     rawBody
+	body    any
+	several bool // the body holds a list of notifications
+	checked checked
+}
+
+func newKnock(d Deps, a store.Actor, src *definition.Source, r *http.Request) *knock {
+	return &knock{Deps: d.withDefaults(), actor: a, src: src, r: r, header: cleanHeader(r.Header), several: src.HoldsSeveral(r.Header.Get("Content-Type"))}
+}
+
+// read reads the body, checks its signature and decodes it.
+func (k *knock) read() (no *Refused) {
+	if k.raw, no = readBody(k.r, k.src); no != nil {
+		return no
+	}
+	if k.checked, no = k.check(k.src, k.r, k.raw); no != nil {
+		return no
+	}
+	k.body, no = decode(k.r.Header, k.src, k.raw)
+	return no
+}
+
+// refuseAll refuses the whole POST. What is our own fault is not recorded: the sender
+// comes again.
+func (k *knock) refuseAll(ctx context.Context, no *Refused) (store.Receipt, error) {
+	if no.Status >= 500 {
 		return store.Receipt{}, no
 	}
-	var body any
-	if no == nil {
-		body, no = decode(r.Header, src, raw)
-	}
-	if no != nil {
-		return d.refuse(ctx, src, r, raw.received, no, skew)
-	}
-	header := cleanHeader(r.Header)
-	n, err := src.Read(header, body)
-	if err == nil && otherEnvironment(src, body) {
+	return k.refuse(ctx, part{body: k.raw.received}, no)
+}
+
+// part is one notification of a POST.
+type part struct {
+	body    []byte // its bytes
+	refused []byte // what is kept of it when it is refused; nil = body
+	value   any    // decoded
+	post    string // what the POST is called; "" = it is the only one
+	item    int    // its place in the POST, from 1; 0 = it is the only one
+}
+
+// judge takes the keys out of one notification and hands it over.
+func (k *knock) judge(ctx context.Context, p part) (store.Receipt, error) {
+	n, err := k.src.ReadItem(k.header, k.body, p.value)
+	if err == nil && otherEnvironment(k.src, p.value) {
 		err = &definition.KeyError{Field: "environment", Why: "the notification is from another environment"}
 	}
 	var key *definition.KeyError
 	switch {
 	case errors.As(err, &key) && (key.Field == "account" || key.Field == "environment"):
-		no := &Refused{Status: src.Answer, Code: key.Field, Detail: key.Why}
-		id, err := record(ctx, d, src, r, raw.received, store.VerdictIgnored, no, skew)
-		return store.Receipt{Delivery: id, Verdict: store.VerdictIgnored, Reason: no.Error()}, err
+		return k.ignore(ctx, p, &Refused{Status: k.src.Answer, Code: key.Field, Detail: key.Why})
 	case errors.As(err, &key):
-		return d.refuse(ctx, src, r, raw.received, &Refused{http.StatusBadRequest, key.Field, key.Why}, skew)
+		return k.refuse(ctx, p, &Refused{http.StatusBadRequest, key.Field, key.Why})
 	case err != nil:
 		return store.Receipt{}, err
 	}
-	in := received(src, n, header, raw, skew)
-	out, err := d.Store.Receive(ctx, a, in)
+	in, err := k.received(n, p)
+	if err != nil {
+		return store.Receipt{}, err
+	}
+	out, err := k.Store.Receive(ctx, k.actor, in)
 	var refusal *operation.Refusal
 	if errors.As(err, &refusal) && refusal.Code == operation.CodeContentMissing {
-		return d.refuse(ctx, src, r, raw.received, &Refused{http.StatusUnprocessableEntity, string(refusal.Code), refusal.Params["field"]}, skew)
+		return k.refuse(ctx, p, &Refused{http.StatusUnprocessableEntity, string(refusal.Code), refusal.Params["field"]})
 	}
 	return out, err
 }
 
-func received(src *definition.Source, n definition.Notice, header http.Header, raw rawBody, skew *int64) store.Received {
-	return store.Received{
-		Source: src.Name, Account: n.Event.Account, Topic: n.Event.Topic, EventKey: n.Event.Key, DeliveryKey: n.DeliveryKey,
-		Subscription: subscription(header), BusinessKey: n.BusinessKey, Handle: n.Handle, ActionRunID: n.Event.ActionRunID,
-		EventTime: n.Event.Time, Body: raw.decoded, Data: n.Event.Data, Headers: keptHeaders(header), SkewMillis: skew, Status: src.Answer,
+func (k *knock) received(n definition.Notice, p part) (store.Received, error) {
+	in := store.Received{
+		Source: k.src.Name, Account: n.Event.Account, Topic: n.Event.Topic, EventKey: n.Event.Key, DeliveryKey: n.DeliveryKey,
+		Subscription: n.Subscription, BusinessKey: n.BusinessKey, Handle: n.Handle, ActionRunID: n.Event.ActionRunID,
+		EventTime: n.Event.Time, Body: p.body, Data: n.Event.Data, Headers: keptHeaders(k.header), SkewMillis: k.checked.skew, Status: k.src.Answer,
+		Post: p.post, Item: p.item,
 	}
+	if in.Subscription == "" {
+		in.Subscription = subscription(k.header)
+	}
+	compared, err := k.src.Compared(k.src.Plain(p.body))
+	if len(k.src.Volatile) > 0 {
+		in.Compared = compared
+	}
+	return in, err
 }
 
 // subscription names the subscription that a delivery came through, where the sender
@@ -108,8 +163,13 @@ func otherEnvironment(src *definition.Source, body any) bool {
 	return says && live != production
 }
 
-func (d Deps) refuse(ctx context.Context, src *definition.Source, r *http.Request, body []byte, no *Refused, skew *int64) (store.Receipt, error) {
-	id, err := record(ctx, d, src, r, body, store.VerdictRefused, no, skew)
+func (k *knock) ignore(ctx context.Context, p part, no *Refused) (store.Receipt, error) {
+	id, err := k.record(ctx, p, store.VerdictIgnored, no)
+	return store.Receipt{Delivery: id, Verdict: store.VerdictIgnored, Reason: no.Error()}, err
+}
+
+func (k *knock) refuse(ctx context.Context, p part, no *Refused) (store.Receipt, error) {
+	id, err := k.record(ctx, p, store.VerdictRefused, no)
 	if err != nil {
 		return store.Receipt{}, err
 	}
@@ -117,12 +177,15 @@ func (d Deps) refuse(ctx context.Context, src *definition.Source, r *http.Reques
 }
 
 // record writes a delivery that starts nothing.
-func record(ctx context.Context, d Deps, src *definition.Source, r *http.Request, body []byte, v store.Verdict, no *Refused, skew *int64) (operation.DeliveryID, error) {
-	h := cleanHeader(r.Header)
-	d.Log.Info("delivery not accepted", "source", src.Name, "verdict", v, "code", no.Code, "status", no.Status)
-	return d.Store.RefuseDelivery(ctx, store.Unaccepted{
-		Source: src.Name, DeliveryKey: deliveryKey(h), Subscription: subscription(h), Verdict: v, Reason: clip(no.Error(), 500),
-		Status: no.Status, Body: body, Headers: keptHeaders(h), SkewMillis: skew,
+func (k *knock) record(ctx context.Context, p part, v store.Verdict, no *Refused) (operation.DeliveryID, error) {
+	k.Log.Info("delivery not accepted", "source", k.src.Name, "verdict", v, "code", no.Code, "status", no.Status, "item", p.item)
+	body := p.body
+	if p.refused != nil {
+		body = p.refused
+	}
+	return k.Store.RefuseDelivery(ctx, store.Unaccepted{
+		Source: k.src.Name, DeliveryKey: deliveryKey(k.header), Subscription: subscription(k.header), Verdict: v, Reason: clip(no.Error(), 500),
+		Status: no.Status, Body: body, Headers: keptHeaders(k.header), SkewMillis: k.checked.skew, Post: p.post, Item: p.item,
 	})
 }
 
@@ -154,7 +217,7 @@ func keptHeaders(h http.Header) map[string]string {
 	for name, values := range h {
 		low := strings.ToLower(name)
 		kept := low == "content-type" || low == "content-encoding" || low == "user-agent" || strings.HasPrefix(low, "ce-") ||
-			strings.HasPrefix(low, "x-shopify-") || strings.HasPrefix(low, "shopify-") || low == "webhook-id" || low == "webhook-timestamp" || low == "svix-id"
+			strings.HasPrefix(low, "x-shopify-") || strings.HasPrefix(low, "shopify-") || low == "webhook-id" || low == "webhook-timestamp" || low == "svix-id" || low == "svix-timestamp" || low == "x-hubspot-request-timestamp"
 		if kept && !strings.Contains(low, "hmac") && !strings.Contains(low, "token") && len(out) < 40 {
 			out[low] = clip(strings.Join(values, ", "), 512)
 		}

@@ -84,8 +84,10 @@ func decode(h http.Header, src *definition.Source, b rawBody) (any, *Refused) {
 	if HasNUL(v) {
 		return nil, &Refused{http.StatusBadRequest, "nul", "a text holds the character U+0000, which cannot be stored"}
 	}
-	if m, ok := v.(map[string]any); ok && src.Kind == definition.KindCloudEvents && m["data_base64"] != nil && isStructured(h) {
-		return nil, &Refused{http.StatusUnsupportedMediaType, "data_base64", "binary event data is not accepted"}
+	if src.Kind == definition.KindCloudEvents && isStructured(h) {
+		if no := binaryData(v); no != nil {
+			return nil, no
+		}
 	}
 	return v, nil
 }
@@ -98,7 +100,7 @@ func contentType(h http.Header, src *definition.Source) *Refused {
 		return nil
 	}
 	kind, params, err := mime.ParseMediaType(declared)
-	batch := strings.HasPrefix(kind, "application/cloudevents-batch")
+	batch := strings.HasPrefix(kind, "application/cloudevents-batch") && src.Kind != definition.KindCloudEvents
 	json := kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json" || kind == "text/plain" && src.Kind == definition.KindJSON
 	if err != nil || !json || batch {
 		return &Refused{http.StatusUnsupportedMediaType, "content_type", "the body must be JSON, one notification in each request"}
@@ -111,6 +113,14 @@ func contentType(h http.Header, src *definition.Source) *Refused {
 
 func isStructured(h http.Header) bool {
 	return strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/cloudevents+json")
+}
+
+// binaryData refuses an event whose data is no JSON.
+func binaryData(v any) *Refused {
+	if m, ok := v.(map[string]any); ok && m["data_base64"] != nil {
+		return &Refused{http.StatusUnsupportedMediaType, "data_base64", "binary event data is not accepted"}
+	}
+	return nil
 }
 
 // HasNUL reports whether a text or key of a decoded value holds U+0000: the database

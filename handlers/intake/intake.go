@@ -23,10 +23,13 @@ type Deps struct {
 	Log   *slog.Logger
 	// Env reads the variables in which secrets of sources are; nil = os.LookupEnv.
 	Env func(string) (string, bool)
+	// Base is our public address without a path, as senders know it: some sign it.
+	Base string
 	// Now is the clock that signed time stamps are compared with; nil = time.Now.
 	Now func() time.Time
 	// Patience is how long one hand-over may take before the sender is told to come
-	// again; 0 = 2 s. Shopify waits 5 s for a webhook, 10 s for a Flow action.
+	// again; 0 = 2 s. Shopify waits 5 s for a webhook, 10 s for a Flow action. A POST with
+	// several notifications may take twice as long.
 	Patience time.Duration
 }
 
@@ -43,17 +46,19 @@ func (d Deps) withDefaults() Deps {
 	if d.Patience == 0 {
 		d.Patience = 2 * time.Second
 	}
+	d.Base = strings.TrimRight(d.Base, "/")
 	return d
 }
 
 // Register adds POST /in/{source}, with and without a slash at the end: a redirect
-// would turn a sender's POST into a GET. The group must not sit behind sessions or
+// would turn a sender's POST into a GET. OPTIONS asks for leave to deliver. The group must not sit behind sessions or
 // cross-origin checks; each source proves itself by its signature or token.
 func Register(g *echo.Group, d Deps) {
 	h := handler{d.withDefaults()}
 	for _, path := range []string{"/in/:source", "/in/:source/"} {
 		g.Any(path, h.otherMethod)
 		g.POST(path, h.receive)
+		g.OPTIONS(path, h.leave)
 	}
 }
 
@@ -66,7 +71,7 @@ func (h handler) otherMethod(c echo.Context) error {
 
 func (h handler) receive(c echo.Context) error {
 	ctx := c.Request().Context()
-	src, err := h.Store.FindSource(ctx, c.Param("source"))
+	src, err := h.source(c)
 	if errors.Is(err, store.ErrNotFound) {
 		return writeProblem(c, http.StatusNotFound, "not_found", "There is no such source.", "")
 	}
@@ -82,6 +87,9 @@ func (h handler) receive(c echo.Context) error {
 			return h.failed(c, err)
 		}
 	}
+	if src.HoldsSeveral(c.Request().Header.Get("Content-Type")) {
+		return h.receiveAll(c, actor, src)
+	}
 	rec, err := Accept(ctx, h.Deps, actor, src, c.Request())
 	var no *Refused
 	switch {
@@ -91,6 +99,46 @@ func (h handler) receive(c echo.Context) error {
 		return h.failed(c, err)
 	}
 	return c.JSON(src.Answer, answerOf(rec))
+}
+
+// source finds the source that the address names. Nothing is posted to a starter.
+func (h handler) source(c echo.Context) (*definition.Source, error) {
+	src, err := h.Store.FindSource(c.Request().Context(), c.Param("source"))
+	if err == nil && src.Kind == definition.KindStarter {
+		return nil, store.ErrNotFound
+	}
+	return src, err
+}
+
+// receiveAll answers a POST with several notifications: what became of each.
+func (h handler) receiveAll(c echo.Context, a store.Actor, src *definition.Source) error {
+	list, rec, err := AcceptAll(c.Request().Context(), h.Deps, a, src, c.Request())
+	var no *Refused
+	switch {
+	case errors.As(err, &no):
+		return h.refused(c, no, rec)
+	case err != nil:
+		return h.failed(c, err)
+	case len(list) == 0:
+		return c.JSON(src.Answer, answerOf(rec))
+	}
+	for i, item := range list {
+		if item.Err != nil {
+			h.Log.Error("intake", "source", src.Name, "item", i+1, "error", item.Err)
+		}
+	}
+	out, status := list.answer(src.Answer), list.status(src.Answer)
+	if status < 300 {
+		return c.JSON(status, out)
+	}
+	code, detail := "items", "None of the notifications was accepted; each says why."
+	if list.Unfinished() {
+		code, detail = "try_again", "Not all notifications could be handed over. Send all of them again: what is stored is found."
+		c.Response().Header().Set("Retry-After", strconv.Itoa(5))
+	}
+	out.problem = &problem{"urn:holdpoint:problem:" + code, http.StatusText(status), status, detail, code, ""}
+	c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
+	return c.JSON(status, out)
 }
 
 // token gives the actor of a request to a source that is entered with a token of ours.
@@ -173,7 +221,8 @@ func ReachesFlow(a store.Actor, f *definition.Flow) bool {
 
 // refuse records a delivery that was refused before its content was looked at.
 func (h handler) refuse(c echo.Context, src *definition.Source, no *Refused) error {
-	id, err := record(c.Request().Context(), h.Deps, src, c.Request(), nil, store.VerdictRefused, no, nil)
+	k := newKnock(h.Deps, store.Actor{}, src, c.Request())
+	id, err := k.record(c.Request().Context(), part{}, store.VerdictRefused, no)
 	if err != nil {
 		return h.failed(c, err)
 	}

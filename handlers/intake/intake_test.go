@@ -265,7 +265,7 @@ func TestTokenSource(t *testing.T) {
 	if len(r.body.Operations) != 1 {
 		t.Errorf("structured mode: %s", r.raw)
 	}
-	h.want(h.send(h.url+"/in/api", structured, "Content-Type", "application/cloudevents-batch+json", "Authorization", good), http.StatusUnsupportedMediaType)
+	h.want(h.send(h.url+"/in/api", structured, "Content-Type", "application/cloudevents-batch+json", "Authorization", good), http.StatusBadRequest)
 	for _, missing := range []string{"Ce-Id", "Ce-Type", "Ce-Source", "Ce-Specversion"} {
 		var without []string
 		for i := 0; i < len(binary); i += 2 {

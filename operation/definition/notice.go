@@ -179,14 +179,8 @@ func (s *Source) readCloudEvent(n *Notice, low map[string]string, body any) erro
 
 func (s *Source) readJSON(n *Notice, low map[string]string, body, item any) error {
 	vars, keys := variables(low, body, item), keyVariables(low, body, item)
-	if s.accountOf != nil {
-		account, err := keyText("account", s.accountOf, keys)
-		if err != nil {
-			return &KeyError{"account_of", err.(*KeyError).Why}
-		}
-		if account != s.Account {
-			return &KeyError{"account", "the notification is about another account"}
-		}
+	if err := s.checkAccount(keys); err != nil {
+		return err
 	}
 	var err error
 	if n.Event.Key, err = keyText("event_key", s.eventKey, keys); err != nil {
@@ -215,6 +209,26 @@ func (s *Source) readJSON(n *Notice, low map[string]string, body, item any) erro
 			return &KeyError{"data", err.Error()}
 		}
 		n.Event.Data = asObject(v)
+	}
+	return nil
+}
+
+// checkAccount compares the account that a notification names with the source's. One
+// that names none is taken as the source's own.
+func (s *Source) checkAccount(keys map[string]any) error {
+	if s.accountOf == nil {
+		return nil
+	}
+	v, err := s.accountOf.render(keys)
+	account := ""
+	if err == nil {
+		account, err = textOf(v)
+	}
+	switch {
+	case err != nil:
+		return &KeyError{"account_of", err.Error()}
+	case account != "" && account != s.Account:
+		return &KeyError{"account", "the notification is about another account"}
 	}
 	return nil
 }

@@ -64,3 +64,12 @@ func (s *Source) Compared(item []byte) ([]byte, error) {
 	}
 	return json.Marshal(m)
 }
+
+// Plain gives a decompressed body as it is decoded: without a byte-order mark, where the
+// source permits one.
+func (s *Source) Plain(raw []byte) []byte {
+	if s.StripBOM {
+		return StripBOM(raw)
+	}
+	return raw
+}
