@@ -1,0 +1,131 @@
+// Against a real server and sandbox: `make peers` starts them and sets the addresses.
+// CONTROL approves as people would, and loses answers on request.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Client, Worker, carry, effect, refused, send } from "../index.js";
+
+const { HOLDPOINT_URL, HOLDPOINT_TOKEN, CONTROL_URL, SANDBOX_URL } = process.env;
+const server = HOLDPOINT_URL ? test : test.skip;
+const client = new Client(HOLDPOINT_URL ?? "", HOLDPOINT_TOKEN ?? "");
+
+async function control(path) {
+  const answer = await fetch(CONTROL_URL + path, { method: "POST" });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+}
+const approve = (op) => control(`/approve/${op}`);
+
+async function tasks(op) {
+  const answer = await fetch(`${SANDBOX_URL}/_control/ledger?destination=crm&reference=${op}`);
+  return (await answer.json()).effects;
+}
+
+async function act(permit, signal) {
+  const answer = await send(permit, { headers: { Authorization: "Bearer demo-token" }, signal });
+  if (answer.status !== 201) return { status: answer.status, excerpt: answer.body, code: answer.status === 429 ? "rate_limited" : "unrecognised" };
+  return { outcome: "confirmed", status: 201, code: "created", target_reference: JSON.parse(answer.body).id };
+}
+
+const start = (subject) => ({ flow: "partner-task", inputs: { subject } });
+
+server("the same key is the same operation, other content under it is refused", async () => {
+  const first = await client.create('order "1"', start("One"));
+  const again = await client.create('order "1"', start("One"));
+  assert.equal(again.operation, first.operation);
+  assert.deepEqual([first.repeated, again.repeated], [false, true]);
+  await assert.rejects(client.create('order "1"', start("Two")), (err) => err.status === 422 && err.code === "key_reused");
+});
+
+server("permit, act, report: one effect, however often and at once it is asked for", async () => {
+  const ask = () => effect(client, { key: "order-2", start: start("Pack order 2"), act, patience: 20_000 });
+  const { operation } = await client.create("order-2", start("Pack order 2"));
+  await assert.rejects(client.claim(operation, "js"), (err) => refused(err) !== undefined && err.responsible !== undefined);
+  const all = Promise.all([ask(), ask(), ask()]);
+  await approve(operation);
+  const ops = await all;
+  const found = await tasks(operation);
+  assert.equal(found.length, 1);
+  for (const op of ops) assert.deepEqual([op.state, op.target_reference], ["confirmed", found[0].id]);
+  assert.equal((await ask()).target_reference, found[0].id, "asked again much later");
+  assert.equal((await tasks(operation)).length, 1);
+});
+
+server("patience ends while people think; a rejection is an answer", async () => {
+  const ask = () => effect(client, { key: "order-3", start: start("Three"), act, patience: 50 });
+  const op = await ask();
+  assert.equal(op.state, "pending_approval");
+  await control(`/reject/${op.id}`);
+  assert.equal((await ask()).state, "rejected");
+  assert.equal((await tasks(op.id)).length, 0);
+});
+
+server("answers that get lost lead to the same attempt and one send", async () => {
+  const { operation } = await client.create("order-4", start("Four"));
+  await approve(operation);
+  await control("/lose/dispatch/2");
+  await control("/lose/outcome/2");
+  let sent = 0;
+  const recorded = await carry(client, await client.claim(operation, "js"), (p, signal) => {
+    sent++;
+    assert.ok(p.left() > 0 && !signal.aborted);
+    return act(p, signal);
+  });
+  assert.deepEqual([recorded.state, recorded.late, sent], ["confirmed", false, 1]);
+  assert.equal((await client.get(operation)).attempts.length, 1);
+  assert.equal((await tasks(operation)).length, 1);
+});
+
+server("what is not proven is unknown, and is not done again", async () => {
+  const sends = { n: 0 };
+  for (const [name, say] of Object.entries({
+    empty: async () => ({}),
+    nothing: async () => undefined,
+    thrown: async () => { throw new Error("lost"); },
+    "no reference": async () => ({ outcome: "confirmed", status: 201 }),
+    "a code of one's own": async () => ({ outcome: "not_started", code: "felt_like_it" }),
+  })) {
+    const { operation } = await client.create(`unknown-${name}`, start(name));
+    await approve(operation);
+    const recorded = await carry(client, await client.claim(operation, "js"), (p) => (sends.n++, say(p)));
+    assert.equal(recorded.outcome, "unknown", name);
+    const op = await effect(client, { key: `unknown-${name}`, start: start(name), act: () => (sends.n++, {}), patience: 50 });
+    assert.ok(["unknown", "review"].includes(op.state), `${name}: ${op.state}`);
+  }
+  assert.equal(sends.n, 5);
+});
+
+server("an answer lost at the destination is looked up and found, not sent again", async () => {
+  const { operation } = await client.create("order-5", start("Five"));
+  await approve(operation);
+  let sent = 0;
+  const op = await effect(client, { key: "order-5", start: start("Five"), patience: 30_000, act: async (p, signal) => {
+    sent++;
+    await act(p, signal); // it exists now, and this program dies before it can say so
+    return { code: "no_answer" };
+  } });
+  assert.deepEqual([op.state, sent, (await tasks(operation)).length], ["confirmed", 1, 1]);
+});
+
+server("a worker takes what is permitted, finishes what is in flight, and ends", async () => {
+  const { operation } = await client.create("order-6", start("Six"));
+  await approve(operation);
+  const stop = new AbortController();
+  const told = [];
+  const worker = new Worker(client, { destination: "partner", name: "js", idle: 20, told: (claim, recorded, err) => told.push([claim.operation, recorded?.state, err]),
+    act: (p, signal) => (stop.abort(), act(p, signal)) });
+  await worker.run(stop.signal);
+  assert.deepEqual(told, [[operation, "confirmed", undefined]]);
+  await assert.rejects(new Worker(client, { destination: "nowhere", name: "js", act }).run(new AbortController().signal), (err) => err.status === 404);
+  await assert.rejects(new Worker(new Client(HOLDPOINT_URL, "wrong"), { destination: "partner", name: "js", act }).run(new AbortController().signal), (err) => err.status === 401);
+});
+
+server("events: the same one again gets the same operations", async () => {
+  const event = { specversion: "1.0", id: "1", source: "//test", type: "partner.task", data: { subject: "By event" } };
+  const first = await client.postEvent(event);
+  const again = await client.postEvent(event);
+  assert.deepEqual([first.verdict, again.verdict], ["accepted", "repeated"]);
+  assert.deepEqual(again.operations, first.operations);
+  const op = await client.get(first.operations[0]);
+  const changed = await client.addVersion(op.id, { content: { ...op.version.content, subject: "Other words" } });
+  assert.equal(changed.version.content.subject, "Other words");
+});
