@@ -111,6 +111,7 @@ func (s *sandbox) endpoint(destination, on string, handle func(*call) answer) ht
 		c := &call{sandbox: s, system: played, destination: destination, request: r, key: r.Header.Get("Idempotency-Key")}
 		c.entry = s.requests.open(request{
 			Destination: destination, Method: r.Method, Path: r.URL.RequestURI(), Headers: r.Header, When: s.clock.now(),
+			Lookup: on == onLookup,
 		})
 		t := faultTarget{on: on, path: r.URL.RequestURI(), header: r.Header}
 		if c.fault = s.faults.takeConnect(destination, t); c.fault != nil {
@@ -119,7 +120,10 @@ func (s *sandbox) endpoint(destination, on string, handle func(*call) answer) ht
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		c.body = body
-		s.requests.note(c.entry, func(e *request) { e.Body, e.Bytes = keepBody(body), len(body) })
+		if played.purpose != nil {
+			t.on = played.purpose(body)
+		}
+		s.requests.note(c.entry, func(e *request) { e.Body, e.Bytes, e.Lookup = keepBody(body), len(body), t.on == onLookup })
 		if err != nil {
 			c.send(w, c.system.failure(http.StatusRequestEntityTooLarge, "The body could not be read, or is larger than 1 MiB."))
 			return

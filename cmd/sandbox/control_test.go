@@ -54,8 +54,8 @@ func TestControlLedgerAndRequests(t *testing.T) {
 			t.Fatalf("%s: %d %v", destination, g.status, g.err)
 		}
 	}
-	p.wantEffects("", "op_1", 4)
-	p.wantEffects("", "", 4)
+	p.wantEffects("", "op_1", len(effectRequests))
+	p.wantEffects("", "", len(effectRequests))
 	for destination, r := range effectRequests {
 		list := p.effects(destination, "op_1")
 		if len(list) != 1 || list[0].Key != "k-"+destination || list[0].RequestHash != hashOf([]byte(r.body)) || list[0].Time.IsZero() {

@@ -22,6 +22,7 @@ type request struct {
 	Body        string      `json:"body"`  // cut after 64 KiB
 	Bytes       int         `json:"bytes"` // length of the whole body
 	When        time.Time   `json:"when"`
+	Lookup      bool        `json:"lookup,omitempty"` // it asks, and has no effect
 	Fault       string      `json:"fault,omitempty"`
 	Status      int         `json:"status,omitempty"` // 0 = no answer, or not yet
 	Answered    string      `json:"answered"`         // in words
@@ -99,9 +100,15 @@ func (rs *requests) clear() {
 	rs.changed.ring()
 }
 
-// masked hides the value of Authorization but keeps its scheme.
+// masked hides the value of Authorization but keeps its scheme, and hides tokens that
+// have a header of their own.
 func masked(h http.Header) http.Header {
 	out := h.Clone()
+	for name := range out {
+		if strings.HasSuffix(name, "-Token") {
+			out.Set(name, "****")
+		}
+	}
 	if v := out.Get("Authorization"); v != "" {
 		scheme, _, _ := strings.Cut(v, " ")
 		if scheme == v {

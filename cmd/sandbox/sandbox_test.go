@@ -74,6 +74,9 @@ func (p *peer) do(method, path, contentType, body string, headers ...string) got
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
+	if token := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer "); token != "" {
+		req.Header.Set("X-Shopify-Access-Token", token)
+	}
 	resp, err := p.http.Do(req)
 	if err != nil {
 		return got{err: err}
@@ -138,7 +141,14 @@ func (p *peer) wantStatus(g got, status int) {
 
 // effectRequest is one request per HTTP destination that makes an effect with
 // the reference op_1.
-var effectRequests = map[string]struct{ path, kind, body string }{
+var effectRequests = map[string]struct{ path, kind, body string }{ // a path may begin with another method than POST
+	destStripe: {"/stripe/v1/invoices", "application/x-www-form-urlencoded", "customer=cus_1&metadata[operation_id]=op_1"},
+	destShopify: {"/shopify/admin/api/2026-10/graphql.json", "application/json",
+		`{"query":"mutation M($i: DiscountCodeBasicInput!) { discountCodeBasicCreate(basicCodeDiscount: $i) { codeDiscountNode { id } } }","variables":{"i":{"code":"SPRING","title":"Spring","tags":["op_1"]}}}`},
+	destHubSpot: {"/hubspot/crm/v3/objects/tasks/batch/upsert", "application/json",
+		`{"inputs":[{"idProperty":"holdpoint_operation_id","id":"op_1","properties":{"hs_task_subject":"Call","hs_timestamp":"2026-12-01T10:00:00Z"}}]}`},
+	destSalesforce: {"PATCH /salesforce/services/data/v68.0/sobjects/Task/Holdpoint_Operation__c/op_1", "application/json", `{"Subject":"Call"}`},
+
 	destCRM:     {"/crm/tasks", "application/json", `{"subject":"Call C-1","reference":"op_1"}`},
 	destBilling: {"/billing/v1/invoices", "application/x-www-form-urlencoded", "customer=cus_1&metadata[operation_id]=op_1"},
 	destMail: {"/mail/emails", "application/json",
@@ -148,7 +158,11 @@ var effectRequests = map[string]struct{ path, kind, body string }{
 
 func (p *peer) effect(destination string, headers ...string) got {
 	r := effectRequests[destination]
-	return p.do("POST", r.path, r.kind, r.body, headers...)
+	method, path, given := strings.Cut(r.path, " ")
+	if !given {
+		method, path = "POST", r.path
+	}
+	return p.do(method, path, r.kind, r.body, headers...)
 }
 
 func TestSandboxImportsNothingOfTheProduct(t *testing.T) {

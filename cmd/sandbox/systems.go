@@ -32,10 +32,13 @@ type system struct {
 	// authorized tells whether a request carries a credential; nil = any
 	// Authorization header but "Bearer wrong".
 	authorized func(*http.Request) bool
-	habits     destinationSettings // at the start and after a reset
-	keyed      bool                // it takes idempotency keys, and prunes them
-	unique     bool                // a field of it is unique: with keyed, what ignore_idempotency breaks
-	searched   bool                // it has a search, which may lag
+	// purpose tells what a request is for (onEffect or onLookup) where one address does
+	// both and only the body says which; nil = the address says it.
+	purpose  func(body []byte) string
+	habits   destinationSettings // at the start and after a reset
+	keyed    bool                // it takes idempotency keys, and prunes them
+	unique   bool                // a field of it is unique: with keyed, what ignore_idempotency breaks
+	searched bool                // it has a search, which may lag
 }
 
 // systems lists every destination once. It is filled before main runs.
@@ -50,6 +53,12 @@ func init() {
 		{name: destMail, title: "Mail", failure: mailAPI.failure, route: (*sandbox).routeMail, keyed: true, searched: true,
 			habits: destinationSettings{Retention: day}},
 		{name: destPlain, title: "Plain", failure: plainAPI.failure, route: (*sandbox).routePlain},
+		{name: destStripe, title: "Stripe", failure: stripeFailure, route: (*sandbox).routeStripe, keyed: true, searched: true,
+			habits: destinationSettings{Retention: day, IndexLag: duration{time.Minute}}},
+		{name: destShopify, title: "Shopify", failure: shopifyFailure, route: (*sandbox).routeShopify, authorized: shopifyAuthorized, purpose: graphPurpose},
+		{name: destHubSpot, title: "HubSpot", failure: hubspotFailure, route: (*sandbox).routeHubSpot, unique: true, searched: true,
+			habits: destinationSettings{IndexLag: duration{10 * time.Second}}},
+		{name: destSalesforce, title: "Salesforce", failure: salesforceFailure, route: (*sandbox).routeSalesforce, unique: true},
 		{name: destSMTP, title: "SMTP"},
 	}
 }

@@ -50,6 +50,7 @@ type Request struct {
 	Path        string      `json:"path"`
 	Headers     http.Header `json:"headers"` // Authorization masked
 	Body        string      `json:"body"`
+	Lookup      bool        `json:"lookup"` // it asked, and could have no effect
 	Fault       string      `json:"fault"`
 	Status      int         `json:"status"` // 0 = no answer
 	Answered    string      `json:"answered"`
