@@ -29,3 +29,14 @@ type ProbeFact struct {
 func Shown(since time.Time, newest ProbeFact) bool {
 	return !since.IsZero() && (newest.Result != ProbeBroken || newest.At.Before(since))
 }
+
+// ProbeStep is one thing that a probe did, and what came of it. Texts are masked.
+type ProbeStep struct {
+	Name      string      `json:"name"`   // first, again, other, together, lookup
+	Result    ProbeResult `json:"result"` // what this step shows
+	Says      string      `json:"says"`   // an English sentence
+	Status    int         `json:"status,omitempty"`
+	Code      string      `json:"code,omitempty"`
+	Reference string      `json:"reference,omitempty"`
+	Excerpt   string      `json:"excerpt,omitempty"` // of the answer
+}

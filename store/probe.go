@@ -10,17 +10,6 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// ProbeStep is one thing that a probe did, and what came of it. Texts are masked.
-type ProbeStep struct {
-	Name      string                `json:"name"`   // first, again, other, together, lookup
-	Result    operation.ProbeResult `json:"result"` // what this step shows
-	Says      string                `json:"says"`   // an English sentence
-	Status    int                   `json:"status,omitempty"`
-	Code      string                `json:"code,omitempty"`
-	Reference string                `json:"reference,omitempty"`
-	Excerpt   string                `json:"excerpt,omitempty"` // of the answer
-}
-
 // Probe is one dated check, on a test account, of whether a protection holds.
 type Probe struct {
 	ID                   operation.ProbeID
@@ -28,7 +17,7 @@ type Probe struct {
 	Account, Environment string
 	ProfileHash          [32]byte // SHA-256 of the file that was probed
 	Result               operation.ProbeResult
-	Steps                []ProbeStep
+	Steps                []operation.ProbeStep
 	ByKind               operation.ActorKind // who asked for it
 	By                   string
 	At                   time.Time
@@ -40,7 +29,7 @@ type Probe struct {
 func (s *Store) AddProbe(ctx context.Context, a Actor, p Probe) (operation.ProbeID, error) {
 	id := operation.ProbeID(newID("prb"))
 	if p.Steps == nil {
-		p.Steps = []ProbeStep{}
+		p.Steps = []operation.ProbeStep{}
 	}
 	steps, err := json.Marshal(p.Steps)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 func probeOf(result operation.ProbeResult) store.Probe {
 	return store.Probe{Destination: "billing", Action: "create_coupon", Account: "acct_demo", Environment: "test", ProfileHash: [32]byte{1}, Result: result,
-		Steps: []store.ProbeStep{{Name: "again", Result: result, Says: "Two references.", Status: 200, Reference: "x"}}}
+		Steps: []operation.ProbeStep{{Name: "again", Result: result, Says: "Two references.", Status: 200, Reference: "x"}}}
 }
 
 // A probe that shows that a protection does not hold goes before the profile at once:

@@ -29,6 +29,8 @@ type commands struct {
 	Migrate    migrateCmd    `cmd:"" help:"Bring the database's schema to this program's version."`
 	Apply      applyCmd      `cmd:"" help:"Take flows, destination profiles and sources into use."`
 	User       userCmd       `cmd:"" help:"Manage people."`
+	Profile    profileCmd    `cmd:"" help:"Check, probe and show destination profiles."`
+	Run        runCmd        `cmd:"" help:"Run a command under the gate: for cron jobs and scripts."`
 	Token      tokenCmd      `cmd:"" help:"Manage API tokens."`
 	Figures    figuresCmd    `cmd:"" help:"Check or rebuild what the figures have counted ahead."`
 	Verify     verifyCmd     `cmd:"" help:"Check the history against its chains and the signed checkpoints; prove that an operation is in one."`
@@ -47,6 +49,10 @@ func main() {
 	ctx, err := k.Parse(os.Args[1:])
 	k.FatalIfErrorf(err)
 	if err := ctx.Run(&c.Settings, k); err != nil {
+		var silent exit
+		if errors.As(err, &silent) {
+			os.Exit(silent.ExitCode())
+		}
 		fmt.Fprintln(os.Stderr, "holdpoint:", explain(err))
 		os.Exit(exitCode(err))
 	}
