@@ -32,6 +32,7 @@ func (w *Worker) sweepAll() {
 		w.sweepLeases(ctx)
 		w.markRestored(ctx)
 		from = w.sweepDue(ctx, from)
+		w.sweepNews(ctx, n)
 		if n%expiryEvery == 0 {
 			w.sweepExpired(ctx)
 		}
@@ -51,6 +52,16 @@ func (w *Worker) sweepExpired(ctx context.Context) {
 	w.swept("silence", n, err)
 	n, err = w.store.SweepStuck(ctx, store.System("job"))
 	w.swept("stuck", n, err)
+}
+
+// sweepNews ties what destinations told before its operation was known.
+func (w *Worker) sweepNews(ctx context.Context, round int) {
+	n, err := w.store.SweepNews(ctx, store.System("job"), round%(30*expiryEvery) == 0)
+	w.swept("news", n, err)
+	if round%expiryEvery == 0 {
+		n, err = w.store.SweepNewsTerm(ctx, store.System("job"))
+		w.swept("news_term", n, err)
+	}
 }
 
 // sweepLeases ends attempts whose lease has run out.

@@ -25,7 +25,7 @@ CREATE TABLE news (
     settled_by   text COLLATE "C" REFERENCES users,     -- NULL = by itself
     reason       text NOT NULL DEFAULT '',
     form_id      text NOT NULL DEFAULT '',
-    CONSTRAINT news_once UNIQUE (destination, news_key),
+    CONSTRAINT news_once UNIQUE (destination, news_key, kind, names, reference), -- a key that is not unique loses nothing
     CONSTRAINT news_tied CHECK ((state = 'tied') = (operation_id IS NOT NULL)),
     CONSTRAINT news_settled CHECK ((state = 'waiting') = (settled_at IS NULL) AND (settled_by IS NULL OR settled_at IS NOT NULL AND reason <> ''))
 );

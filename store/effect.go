@@ -60,11 +60,11 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 	}
 	o.TargetReference, o.TargetURL, o.ConfirmedBy, o.Disputed = ref, link, by, false
 	o.RetryAt, o.HoldUntil, o.LookupAt, o.ExpiresAt = nil, nil, timePtr(a.LookupAt), nil
-	if (o.EffectType == "mail" || o.EffectType == "email") && o.Delivery == "" {
+	if isMail(o.EffectType) && o.Delivery == "" {
 		o.Delivery = "accepted"
-		if st, ok := stageOf(u.flow, o.Stage); ok && st.DeliveredWithin > 0 {
-			o.DeliverBy = timePtr(u.now.Add(st.DeliveredWithin))
-		}
+	}
+	if o.State != operation.Confirmed && operation.DeliveryDelivered.Further(operation.Delivery(o.Delivery)) {
+		u.awaitNews()
 	}
 	links = append(links, "reference", ref, "by", by)
 	if o.State == operation.Confirmed {

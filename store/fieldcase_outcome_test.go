@@ -109,7 +109,7 @@ func TestFieldCase40_AcceptedIsNotDelivered(t *testing.T) {
 	}
 	news := func(id operation.ID, kind string) {
 		t.Helper()
-		ok(t, f.Store.RecordCallback(t.Context(), store.System("api"), store.Callback{Operation: id, Destination: page(id).Destination, Kind: kind, Reference: page(id).TargetReference, Body: "{}"}))
+		ok(t, f.Store.RecordCallback(t.Context(), store.System("api"), store.Callback{Operation: id, Destination: page(id).Destination, Kind: operation.NewsKind(kind), Reference: page(id).TargetReference, Body: "{}"}))
 	}
 	t.Run("Delivered", func(t *testing.T) {
 		id := accepted(t, f)

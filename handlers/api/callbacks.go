@@ -34,7 +34,7 @@ func (s *server) PostCallback(ctx context.Context, r PostCallbackRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	err = s.Store.RecordCallback(ctx, k.actor, store.Callback{Operation: place.Operation, Destination: r.Destination, Kind: n.kind,
+	err = s.Store.RecordCallback(ctx, k.actor, store.Callback{Operation: place.Operation, Destination: r.Destination, Kind: operation.NewsKind(n.kind),
 		Reference: n.reference, URL: n.url, Body: outbound.Excerpt(k.body)})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+)
+
+// Callback is news from a destination about an effect: delivered, bounced, created …
+type Callback struct {
+	Operation   operation.ID
+	Destination string
+	Key         string // the same news has the same key; "" = it is known by what it says
+	Kind        operation.NewsKind
+	Reference   string
+	URL         string
+	Body        string    // masked JSON
+	At          time.Time // by the destination's clock; zero = it does not say
+}
+
+// RecordCallback keeps news of a known operation as evidence and lets it act: proof of an
+// effect confirms; delivery news moves the delivery fact forward and never lowers
+// confirmed. The same news again changes nothing.
+func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
+	return s.change(ctx, a, c.Operation, func(u *unit) error {
+		if c.Destination != u.op.Destination {
+			return ErrNotFound
+		}
+		key := c.Key
+		if key == "" {
+			sum := sha256.Sum256([]byte(strings.Join([]string{string(c.Operation), string(c.Kind), c.Reference, c.Body}, "\x00")))
+			key = "sha256:" + hex.EncodeToString(sum[:])
+		}
+		rows, err := newsRows(NewsPost{Destination: c.Destination, Account: u.op.Account, Entries: []definition.News{
+			{Key: key, Kind: c.Kind, Operation: c.Operation, Reference: c.Reference, URL: c.URL, At: c.At, Item: c.Body}}})
+		if err != nil {
+			return err
+		}
+		var ids []NewsID
+		if err := u.addNews(rows, 1, &ids); err != nil || len(ids) == 0 {
+			return err
+		}
+		n, err := u.lockNews(ids[0])
+		if err != nil {
+			return err
+		}
+		if err := u.tied(n, "", ""); err != nil {
+			return err
+		}
+		return u.told(c, "destination", "news", string(n.ID))
+	})
+}
+
+// told keeps news as evidence of the locked operation and lets it act. by is who says that
+// it is about this operation: the destination, or a person who tied it.
+func (u *unit) told(c Callback, by string, more ...string) error {
+	u.addEvidence("", "callback", string(c.Kind), c.Reference, c.URL, c.Body)
+	h := sha256.Sum256([]byte(c.Body))
+	links := append([]string{"kind", string(c.Kind), "reference", c.Reference, "evidence_hash", hexOf(h[:])}, more...)
+	u.note(u.op, "callback", "", links...)
+	// An effect tells of itself also when another one is confirmed already; news of a
+	// delivery may name the one effect in another way.
+	if c.Kind.Names() || c.Kind.Proves() && u.op.State != operation.Confirmed {
+		if err := u.effectFound(by, c.Reference, c.URL, time.Time{}, links...); err != nil {
+			return err
+		}
+	}
+	if c.Kind == operation.NewsContradiction {
+		u.denied(links)
+	}
+	return u.deliveryNews(c.Kind)
+}
+
+// remedyDenied is the owner's open work on a confirmed effect of which the destination says
+// later that there is none. What is confirmed stays so: a person decides whether to
+// dispute it.
+const remedyDenied = "denied"
+
+func (u *unit) denied(links []string) {
+	o := u.op
+	u.note(o, remedyDenied, "", links...)
+	if o.State == operation.Confirmed && (o.Remedy == "" || o.Remedy == remedySilence) {
+		o.Remedy, o.DeliverBy, o.replanned = remedyDenied, nil, true
+	}
+}
+
+// deliveryNews moves the delivery fact forward, and never back. What waits for news ends
+// its waiting.
+func (u *unit) deliveryNews(kind operation.NewsKind) error {
+	o := u.op
+	stage := kind.Stage()
+	if kind == operation.NewsEffect && !isMail(o.EffectType) {
+		u.heard()
+	}
+	if !stage.Further(operation.Delivery(o.Delivery)) {
+		return nil
+	}
+	o.Delivery = string(stage)
+	o.replanned = true
+	if stage == operation.DeliveryAccepted {
+		return nil // accepted is not delivered (FC-40)
+	}
+	u.heard()
+	if stage.Failed() {
+		o.Remedy = string(stage)
+	}
+	return u.stageClosed(o)
+}
+
+// heard ends the waiting for news.
+func (u *unit) heard() {
+	o := u.op
+	if o.DeliverBy != nil || o.Remedy == remedySilence {
+		o.DeliverBy, o.replanned = nil, true
+	}
+	if o.Remedy == remedySilence {
+		o.Remedy = "" // the news has come after all
+	}
+}
+
+func isMail(effect string) bool { return effect == "mail" || effect == "email" }
+
+// awaitNews plans by when news of a confirmed effect must have come: as the flow says, else
+// the destination's profile.
+func (u *unit) awaitNews() {
+	o := u.op
+	var within time.Duration
+	if st, ok := stageOf(u.flow, o.Stage); ok && isMail(o.EffectType) {
+		within = st.DeliveredWithin
+	}
+	if c := u.profile.Callbacks; within == 0 && c != nil {
+		within = c.Within
+	}
+	if within > 0 {
+		o.DeliverBy = timePtr(u.now.Add(within))
+	}
+}
