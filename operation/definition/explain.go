@@ -64,10 +64,12 @@ func (x *explaining) say(t Topic, format string, args ...any) {
 }
 
 func (x *explaining) outcomes(m Meaning) {
-	switch m.Reference {
-	case ReferenceOurs:
+	switch {
+	case m.Clients:
+		x.say(TopicConfirmed, "It is confirmed when the program that performs it reports the destination's own reference.")
+	case m.Reference == ReferenceOurs:
 		x.say(TopicConfirmed, "It is confirmed by an answer that fits the profile; the destination gives no reference, ours stands for it.")
-	case ReferenceTheirs:
+	case m.Reference == ReferenceTheirs:
 		x.say(TopicConfirmed, "It is confirmed only by an answer that fits the profile and names the destination's own reference.")
 	default:
 		x.say(TopicConfirmed, "It is confirmed by an answer that fits the profile; the destination gives no reference.")
@@ -196,6 +198,10 @@ func (x *explaining) rules(m Meaning) {
 			means = "unknown, and looked up at once (" + r.Code + ")"
 		default:
 			means = "unknown (" + r.Code + ")"
+		}
+		if r.Rule == "false" {
+			x.say(TopicRule, "%d. Never by an answer, only when a program reports it: %s.", i+1, means)
+			continue
 		}
 		x.say(TopicRule, "%d. If %s: %s.", i+1, r.Rule, means)
 	}
