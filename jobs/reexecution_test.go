@@ -11,8 +11,11 @@ import (
 	"holdpoint/store"
 )
 
-// notDone lets the two ops owners state that nothing happened and permit one attempt.
-func (w *world) notDone(id operation.ID) {
+// notDone lets an ops owner state that nothing happened and ask for one attempt more.
+func (w *world) notDone(id operation.ID) { w.nothingHappened(id, true) }
+
+// nothingHappened lets an ops owner state so, and perhaps ask for one attempt more.
+func (w *world) nothingHappened(id operation.ID, again bool) {
 	w.t.Helper()
 	ctx := context.Background()
 	var answers store.Answers
@@ -21,7 +24,7 @@ func (w *world) notDone(id operation.ID) {
 	}
 	limit := time.Now().Add(10 * time.Second)
 	for {
-		err := w.store.ConfirmNotDone(ctx, w.ops[0], w.shown(id), answers, true)
+		err := w.store.ConfirmNotDone(ctx, w.ops[0], w.shown(id), answers, again)
 		if err == nil {
 			break
 		}
