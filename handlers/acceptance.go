@@ -138,8 +138,7 @@ func (s *site) acceptanceJSON(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+sheetFile(p)+`.json"`)
-	return c.Blob(http.StatusOK, "application/json; charset=utf-8", []byte(p.SheetText))
+	return s.exportDocument(c, store.Export{What: "acceptance", Format: "json", Filter: "id=" + string(p.ID)}, "application/json; charset=utf-8", sheetFile(p)+".json", []byte(p.SheetText))
 }
 
 func (s *site) sheetOf(c echo.Context) (*store.AcceptancePage, error) {
@@ -163,8 +162,8 @@ func (s *site) acceptanceMarkdown(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+sheetFile(p)+`.md"`)
-	return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(views.AcceptanceMarkdown(web.VisitOf(c).Printer(), m)))
+	return s.exportDocument(c, store.Export{What: "acceptance", Format: "markdown", Filter: "id=" + string(p.ID)}, markdownType, sheetFile(p)+".md",
+		[]byte(views.AcceptanceMarkdown(web.VisitOf(c).Printer(), m)))
 }
 
 // showAcceptance shows one run, with what was typed into its forms.

@@ -80,6 +80,7 @@ func TestAcceptancePages(t *testing.T) {
 		t.Error("the file is not what is signed")
 	}
 	ops.get(to + "/sheet.md").want(http.StatusOK).says(p.HashHex())
+	h.exported(t, "acceptance", string(p.ID), "json", "markdown")
 	for i, part := range []struct{ who, part string }{{"ops2", operation.SignedByOwner}, {"admin", operation.SignedByImplementer}} {
 		b := h.as(t, part.who)
 		shown := b.get(to).want(http.StatusOK)

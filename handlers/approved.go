@@ -57,8 +57,12 @@ func versionByID(p *store.OperationPage, id operation.VersionID) *store.VersionR
 }
 
 func versionView(p *store.OperationPage, n names, v store.VersionRow) *views.VersionView {
-	return &views.VersionView{ID: v.ID, Number: v.Number, Hash: hex.EncodeToString(v.Hash), Author: n.author(v), At: v.At, Note: v.Note,
+	out := &views.VersionView{ID: v.ID, Number: v.Number, Hash: hex.EncodeToString(v.Hash), Author: n.author(v), At: v.At, Note: v.Note,
 		Content: contentView(p.ID, v), Request: requestView(p, v)}
+	if out.Content.Erased {
+		out.Content.Gone = erasureOf(p, n, store.RetainContents)
+	}
+	return out
 }
 
 // signatures lists the decisions that stand, then the places that are still open; with

@@ -29,7 +29,11 @@ func (s *site) findCase(c echo.Context, id operation.CaseID) (*store.CasePage, e
 	if !operation.ValidID("case", string(id)) {
 		return nil, store.ErrNotFound
 	}
-	return s.Store.FindCase(c.Request().Context(), web.VisitOf(c).Actor(), id)
+	p, err := s.Store.FindCase(c.Request().Context(), web.VisitOf(c).Actor(), id)
+	if err != nil {
+		return nil, err
+	}
+	return p, s.look(c, store.Look{Operation: p.Case.Operation, Flow: p.Flow, Version: p.VersionID})
 }
 
 // caseBack is the case, and the frozen list, from whose page a form about an operation

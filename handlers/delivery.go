@@ -82,7 +82,7 @@ func verdictOf(r views.DeliveryResult) store.Verdict {
 
 func deliveryRow(r store.DeliveryRow, n names) views.DeliveryRow {
 	out := views.DeliveryRow{ID: r.ID, At: r.ReceivedAt, Source: r.Source, Topic: r.Topic, Key: r.DeliveryKey, EventKey: r.EventKey,
-		Result: resultOf(r.Verdict), Detail: r.Reason, Status: r.Status}
+		Result: resultOf(r.Verdict), Detail: r.Reason, Status: r.Status, ErasedAt: timeOr(r.ErasedAt)}
 	if code, detail, ok := strings.Cut(r.Reason, ": "); ok {
 		if out.Why = code; views.ShowsDetail(code) {
 			out.Detail = detail

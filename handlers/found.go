@@ -94,7 +94,7 @@ func evidenceLine(n names, e store.EvidenceRow) views.EvidenceLine {
 	if e.Kind != "statement" && e.Reference != "" {
 		l.Result, l.Reference = e.Result, e.Reference
 	}
-	l.Erased = e.Kind == "statement" && e.Body == ""
+	l.Erased = e.Body == ""
 	return l
 }
 

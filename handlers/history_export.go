@@ -89,6 +89,19 @@ func (s *site) exporting(c echo.Context, x store.Export, write func(*outgoing) e
 	return err
 }
 
+// exportDocument runs the export of one document that is made already.
+func (s *site) exportDocument(c echo.Context, x store.Export, kind, name string, body []byte) error {
+	return s.exporting(c, x, func(o *outgoing) error {
+		h := c.Response().Header()
+		h.Set(echo.HeaderContentType, kind)
+		h.Set(echo.HeaderContentDisposition, `attachment; filename="`+name+`"`)
+		c.Response().WriteHeader(http.StatusOK)
+		o.rows = 1
+		_, err := o.Write(body)
+		return err
+	})
+}
+
 // cutOff records that an export broke off; its reader may be gone by now.
 func (s *site) cutOff(ctx context.Context, a store.Actor, x store.Export, rows int64) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

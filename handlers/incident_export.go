@@ -1,14 +1,16 @@
 package handlers
 
 import (
-	"net/http"
-
 	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
 )
+
+// markdownType is the media type of documents as text.
+const markdownType = "text/markdown; charset=utf-8"
 
 // incidentMarkdown gives an incident as a Markdown file, as the viewer may see it.
 func (s *site) incidentMarkdown(c echo.Context) error {
@@ -21,7 +23,6 @@ func (s *site) incidentMarkdown(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	h := c.Response().Header()
-	h.Set(echo.HeaderContentDisposition, `attachment; filename="holdpoint-`+incidentNumber(in.Number)+`.md"`)
-	return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(views.IncidentMarkdown(m, v.Printer())))
+	return s.exportDocument(c, store.Export{What: "incident", Format: "markdown", Filter: "id=" + string(in.ID)}, markdownType, "holdpoint-"+incidentNumber(in.Number)+".md",
+		[]byte(views.IncidentMarkdown(m, v.Printer())))
 }

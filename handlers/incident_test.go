@@ -39,6 +39,7 @@ func TestIncidentPages(t *testing.T) {
 	page = b.get(path)
 	page = b.follow(b.submit(page, "form-task", "title", "Ask for a status page", "role", "ops_owner")).says("Ask for a status page")
 	md := b.get(path + "/incident.md").want(http.StatusOK)
+	h.exported(t, "incident", path[strings.LastIndex(path, "/")+1:], "markdown")
 	if s := md.text(); strings.Contains(md.body, "<b>") || !strings.Contains(md.body, `\<b\>`) {
 		t.Errorf("the file holds markup: %s", s)
 	}

@@ -78,6 +78,7 @@ func TestReportExports(t *testing.T) {
 		t.Errorf("the file says %s", csv.body)
 	}
 	md := auditor.get(at + "/review.md").want(200)
+	h.exported(t, "report", at[strings.LastIndex(at, "/")+1:], "csv", "markdown")
 	if !strings.Contains(md.body, `> \# Not a heading`) || strings.Contains(md.body, "<script>") || !strings.Contains(md.body, "| Not completed at the end | 1 |") {
 		t.Errorf("the text says %s", md.body)
 	}

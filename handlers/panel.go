@@ -36,7 +36,7 @@ func (b panelOf) panel() views.Panel {
 		Yours:  b.p.NextKind != "" && b.mainBarred() == nil && (b.n.myTurn(b.p.Next().Who) || b.p.State == operation.PendingApproval || b.p.State == operation.ReexecutionRequested),
 		Decide: b.decide(), Reconcile: b.reconcile(), Reexecution: b.reexecution(), Recheck: b.recheck(), Remedy: b.remedy(),
 		Edit: b.edit(), Replace: b.replace(), Withdraw: b.withdraw(), WithdrawRequest: b.withdrawRequest(), Cancel: b.cancel(),
-		Pause: b.pause(false), Resume: b.pause(true), Grant: b.grant(), Dispute: b.dispute(), Evidence: b.evidence(),
+		Pause: b.pause(false), Resume: b.pause(true), Grant: b.grant(), Dispute: b.dispute(), Evidence: b.evidence(), Erase: b.erase(),
 	}
 }
 
@@ -98,7 +98,7 @@ func (b panelOf) offers(p views.Panel, name string) bool {
 		return p.Recheck != nil && p.Recheck.Barred == nil
 	}
 	for form, f := range map[string]*views.ReasonForm{"withdraw": p.Withdraw, "withdraw-request": p.WithdrawRequest, "cancel": p.Cancel,
-		"pause": p.Pause, "resume": p.Resume, "remedy": p.Remedy} {
+		"pause": p.Pause, "resume": p.Resume, "remedy": p.Remedy, "erase": p.Erase} {
 		if form == name {
 			return f != nil && f.Barred == nil
 		}

@@ -24,25 +24,33 @@ func (s *site) reportCSV(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	res := c.Response()
-	res.Header().Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
-	res.Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+reportFile(p)+`.csv"`)
-	res.WriteHeader(http.StatusOK)
-	if _, err := res.Write([]byte(byteOrderMark)); err != nil {
-		return err
-	}
-	w := csv.NewWriter(res)
-	_ = w.Write(reportColumns)
-	num := func(n int64) string { return strconv.FormatInt(n, 10) }
-	for _, l := range p.Lines {
-		since := ""
-		if slices.Contains(store.SettledLines, l.Code) {
-			since = strconv.Itoa(p.Since[l.Code])
+	return s.exporting(c, store.Export{What: "report", Format: "csv", Filter: "id=" + string(p.ID)}, func(o *outgoing) error {
+		h := c.Response().Header()
+		h.Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
+		h.Set(echo.HeaderContentDisposition, `attachment; filename="`+reportFile(p)+`.csv"`)
+		c.Response().WriteHeader(http.StatusOK)
+		if _, err := o.Write([]byte(byteOrderMark)); err != nil {
+			return err
 		}
-		_ = w.Write([]string{string(l.Section), l.Code, guarded(l.Name), string(l.Kind), num(l.Now.N), num(l.Now.Of), num(l.Before.N), num(l.Before.Of), since})
+		w := csv.NewWriter(o)
+		_ = w.Write(reportColumns)
+		for _, l := range p.Lines {
+			o.rows++
+			_ = w.Write(reportCells(p, l))
+		}
+		w.Flush()
+		return w.Error()
+	})
+}
+
+// reportCells is one line of a review's file.
+func reportCells(p *store.ReportPage, l operation.ReviewLine) []string {
+	num := func(n int64) string { return strconv.FormatInt(n, 10) }
+	since := ""
+	if slices.Contains(store.SettledLines, l.Code) {
+		since = strconv.Itoa(p.Since[l.Code])
 	}
-	w.Flush()
-	return w.Error()
+	return []string{string(l.Section), l.Code, guarded(l.Name), string(l.Kind), num(l.Now.N), num(l.Now.Of), num(l.Before.N), num(l.Before.Of), since}
 }
 
 // reportFile names a review's files.
@@ -71,6 +79,5 @@ func (s *site) reportMarkdown(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="`+reportFile(p)+`.md"`)
-	return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(views.ReportMarkdown(m, v.Printer())))
+	return s.exportDocument(c, store.Export{What: "report", Format: "markdown", Filter: "id=" + string(p.ID)}, markdownType, reportFile(p)+".md", []byte(views.ReportMarkdown(m, v.Printer())))
 }

@@ -3,6 +3,7 @@ package handlers
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ func (s *site) retentionRoutes() []route {
 	return []route{
 		{get, views.PathRetention, readers, "", s.retention},
 		{post, views.PathRetention, admins.again(), views.PathRetention, s.setRetention},
+		{post, "/operations/:id/erase", admins.again(), "/operations/:id", s.about(s.erase)},
 	}
 }
 
@@ -59,7 +61,8 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 		return err
 	}
 	for _, r := range rows {
-		line := views.RetentionLine{Kind: string(r.Kind), By: r.ChangedBy, At: timeOr(r.ChangedAt), Days: r.Days, Operations: r.Preview.Operations, Oldest: timeOr(r.Preview.Oldest), Newest: timeOr(r.Preview.Newest)}
+		line := views.RetentionLine{Kind: string(r.Kind), By: r.ChangedBy, At: timeOr(r.ChangedAt), Days: r.Days, Operations: r.Preview.Operations,
+			Deliveries: r.Preview.Deliveries, Events: r.Preview.Events, Oldest: timeOr(r.Preview.Oldest), Newest: timeOr(r.Preview.Newest)}
 		if d, ok := days[r.Kind]; ok {
 			line.Days = d
 		}
@@ -67,8 +70,12 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 			line.Typed = strconv.Itoa(r.Days)
 		}
 		line.Typed = t.or(string(r.Kind), line.Typed)
-		for _, f := range r.Preview.Flows() {
-			line.Flows = append(line.Flows, views.Link{Label: f, URL: pathFlow(f)})
+		for _, name := range r.Preview.Names() {
+			of := views.Link{Label: name, URL: pathFlow(name)}
+			if r.Kind == store.RetainDeliveries {
+				of.URL = views.PathDeliveries + "?source=" + url.QueryEscape(name)
+			}
+			line.Of = append(line.Of, of)
 		}
 		m.Rows = append(m.Rows, line)
 	}
@@ -78,6 +85,38 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 	}
 	m.Frame = web.Frame(c, "")
 	return web.RenderStatus(c, status, views.RetentionPage(m))
+}
+
+// erase takes the bodies of one closed operation away.
+func (s *site) erase(c echo.Context, at *operationAt, t typed) error {
+	if !t.yes("confirm") {
+		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
+		return s.showAgain(c, at.p, t)
+	}
+	if err := s.Store.EraseOperation(at.ctx, at.actor, at.p.ID, t.text("reason")); err != nil {
+		return s.answer(c, at.p, t, err, "")
+	}
+	return s.answer(c, at.p, t, nil, views.FlashErased)
+}
+
+// erase offers to take the bodies away to whoever administers, once the operation is
+// closed, nothing about it is open and there is something left.
+func (b panelOf) erase() *views.ReasonForm {
+	if b.p.MayErase() != nil || !b.n.viewer.Has(operation.RoleAdmin) || !b.p.HasBodies() {
+		return nil
+	}
+	form, t := b.form("erase")
+	return &views.ReasonForm{Form: form, Reason: t.val("reason"), Confirm: true}
+}
+
+// erasureOf says when, by whom and why the bodies of a kind went; nil = they did not.
+func erasureOf(p *store.OperationPage, n names, kind store.RetentionKind) *views.Erasure {
+	for _, e := range p.Erasures {
+		if e.Kind == kind {
+			return &views.Erasure{At: e.At, By: n.person(e.ActorID), Command: e.ActorID == "command", Reason: e.Reason, Days: e.Days}
+		}
+	}
+	return nil
 }
 
 // setRetention saves the terms that were shown with their preview.

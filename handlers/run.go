@@ -5,6 +5,7 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
+	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
 
@@ -20,6 +21,9 @@ func (s *site) showRun(c echo.Context, status int, id operation.RunID, t typed) 
 	v := web.VisitOf(c)
 	p, err := s.Store.FindRun(c.Request().Context(), v.Actor(), id)
 	if err != nil {
+		return err
+	}
+	if err := s.look(c, store.Look{Flow: p.Flow.Name, Run: p.ID}); err != nil {
 		return err
 	}
 	who, err := s.viewer(c, p.Flow.Name)

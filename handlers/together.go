@@ -49,6 +49,14 @@ func (s *site) showTogether(c echo.Context, status int, t typed) error {
 			return err
 		}
 	}
+	for _, x := range list.Items {
+		if !v.Has(operation.RoleAuditor) {
+			break
+		}
+		if err := s.look(c, store.Look{Operation: x.ID, Flow: flow, Version: x.VersionID}); err != nil {
+			return err
+		}
+	}
 	m.Form = shownTo(newForm(t, views.PathTogether), v.User.ID)
 	m.Items, m.Shared = togetherItems(list.Items, t, v.Now)
 	m.Mails, m.Recipients, m.Money = togetherSums(list.Items)

@@ -113,7 +113,8 @@ func (u *unit) erase(kind RetentionKind, reason string, days int) error {
 	if days > 0 {
 		rule = strconv.Itoa(days)
 	}
-	u.note(u.op, "erase_"+string(kind), reason, "rows", strconv.Itoa(gone), "days", rule)
+	action := "erase_" + string(kind)
+	u.note(u.op, action, reason, "rows", strconv.Itoa(gone), "days", rule)
 	return nil
 }
 

@@ -12,7 +12,7 @@ import (
 const sameLook = 5 * time.Minute
 
 // Look is what an auditor had before their eyes: content of one operation, one of its
-// attachments, or what a delivery brought.
+// attachments, what a run was started with, or what a delivery brought.
 type Look struct {
 	Operation  operation.ID
 	Flow       string // that it belongs to; "" = none
@@ -20,11 +20,12 @@ type Look struct {
 	Attempt    operation.AttemptID
 	Attachment operation.AttachmentID
 	Delivery   operation.DeliveryID
+	Run        operation.RunID
 }
 
 // what names the look among those of one session.
 func (l Look) what() string {
-	return string(l.Operation) + " " + string(l.Version) + " " + string(l.Attempt) + " " + string(l.Attachment) + " " + string(l.Delivery)
+	return string(l.Operation) + " " + string(l.Version) + " " + string(l.Attempt) + " " + string(l.Attachment) + " " + string(l.Delivery) + " " + string(l.Run)
 }
 
 // RecordLook records that an auditor looks at content. It stands in the auditor's own
@@ -58,7 +59,7 @@ func (s *Store) RecordLook(ctx context.Context, viewer Actor, l Look) error {
 			return err
 		}
 		return t.enter(viewer, now, operation.SubjectUser, viewer.ID, "look", "", "role", string(operation.RoleAuditor), "operation", string(l.Operation),
-			"flow", l.Flow, "version", string(l.Version), "attempt", string(l.Attempt), "attachment", string(l.Attachment), "delivery", string(l.Delivery))
+			"flow", l.Flow, "version", string(l.Version), "attempt", string(l.Attempt), "attachment", string(l.Attachment), "delivery", string(l.Delivery), "run", string(l.Run))
 	})
 }
 
@@ -69,11 +70,11 @@ func session(a Actor) []byte {
 	return a.Session
 }
 
-// Export is a list that somebody takes out of the product.
+// Export is a list or a document that somebody takes out of the product.
 type Export struct {
-	What    string // history, operations
-	Format  string // csv, jsonl
-	Filter  string // as a query string
+	What    string // history, operations, figures, incident, report, acceptance
+	Format  string // csv, json, jsonl, markdown
+	Filter  string // as a query string; of a document its id
 	Content bool   // with content, requests and what was sent
 }
 

@@ -13,7 +13,7 @@ func (p Panel) hasMain() bool {
 // hasOther reports whether anything else may, or may not, be done.
 func (p Panel) hasOther(h Head) bool {
 	return p.Edit != nil && !p.editFirst(h) || p.Replace != nil || p.Withdraw != nil || p.WithdrawRequest != nil || p.Cancel != nil || p.Pause != nil ||
-		p.Resume != nil || p.Correct != nil || p.Grant != nil || p.Dispute != nil || p.Evidence != nil || len(p.Barred) > 0
+		p.Resume != nil || p.Correct != nil || p.Grant != nil || p.Dispute != nil || p.Evidence != nil || p.Erase != nil || len(p.Barred) > 0
 }
 
 // mayAnswer reports whether the viewer has a form of the next decision before them.

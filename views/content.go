@@ -8,6 +8,8 @@ type ContentView struct {
 	Cut Cut
 	// Erased says that the body was erased for privacy; hash and decisions stay.
 	Erased bool
+	// Gone says when, by whom and why; nil = it is not known.
+	Gone *Erasure
 }
 
 // Field is one field of content that is not a mail (task, invoice, coupon).

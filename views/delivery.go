@@ -52,6 +52,8 @@ type DeliveryRow struct {
 	Detail string
 	Run    *Link
 	Status int // the HTTP status that was answered
+	// ErasedAt is when its body was erased; zero = it was not.
+	ErasedAt time.Time
 	// URL is the delivery's own page; "" = not linked.
 	URL string
 	// Twin is the key of the earlier event that a held one resembles.

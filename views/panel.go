@@ -37,6 +37,7 @@ type Panel struct {
 	Dispute  *DisputeForm
 	Evidence *EvidenceForm
 	Remedy   *ReasonForm // the open work on a closed operation is done
+	Erase    *ReasonForm // its contents, attachments and statements go
 
 	// Barred lists other things that cannot be done now, with the reason.
 	Barred []BarredAction

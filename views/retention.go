@@ -5,13 +5,16 @@ import "time"
 // PathRetention is the page on which the terms of keeping are set.
 const PathRetention = PathInstallation + "/retention"
 
-// FlashRetention is what saving the terms did.
-const FlashRetention = "retention.flash"
+// What saving the terms, and erasing one operation, did.
+const (
+	FlashRetention = "retention.flash"
+	FlashErased    = "keeping.flash"
+)
 
 // RetentionKinds are the kinds that have a term; RetentionForever those that have none.
 var (
-	RetentionKinds   = []string{"contents", "attachments"}
-	RetentionForever = []string{"deliveries", "evidence", "history"}
+	RetentionKinds   = []string{"contents", "attachments", "evidence", "deliveries"}
+	RetentionForever = []string{"facts", "history"}
 )
 
 // RetentionModel are the terms, and what they take away now.
@@ -30,10 +33,32 @@ type RetentionLine struct {
 	At         time.Time // zero = never changed
 	Days       int       // of the preview; 0 = for ever
 	Operations int
+	Deliveries int // of "deliveries": how many lose their body
+	Events     int // and how many events that started nothing
 	Oldest     time.Time
 	Newest     time.Time
-	Flows      []Link
+	Of         []Link // the operations' flows, or the deliveries' sources
+}
+
+// goes reports that the term takes something away now.
+func (r RetentionLine) goes() bool { return r.Operations+r.Deliveries+r.Events > 0 }
+
+// Erasure says when and why bodies of an operation were erased.
+type Erasure struct {
+	At      time.Time
+	By      Who
+	Command bool // by the command line of the server
+	Reason  string
+	Days    int // of the rule that took them; 0 = somebody asked for it
 }
 
 // retentionWords are the actions of erasing; each has a key "action.<word>".
-var retentionWords = []string{"set_retention", "erase_contents", "erase_attachments"}
+var retentionWords = []string{"set_retention", "erase_contents", "erase_attachments", "erase_evidence", "erase_deliveries"}
+
+// retentionDays is the key of what the days of a kind count from.
+func retentionDays(kind string) string {
+	if kind == "deliveries" {
+		return "keeping.days_received"
+	}
+	return "retention.days"
+}

@@ -10,7 +10,7 @@ import (
 func closedPage(state operation.State) views.OperationModel {
 	m := taskPage(state, operation.DecideNothing, 0)
 	m.Head.Responsible = views.Who{}
-	m.Panel = views.Panel{Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
+	m.Panel = views.Panel{Erase: &views.ReasonForm{Form: form("/operations/x/erase"), Confirm: true}, Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
 	return m
 }
 
@@ -48,7 +48,7 @@ func closedFixtures() []Fixture {
 	none.SettledBy = views.SettledNoEffect
 	notExecuted.Tried = views.Tried{Attempts: []views.AttemptView{none}, Used: 1, Max: 5}
 	notExecuted.Head.Replaces = &views.Link{Label: "Call about the teapot, first draft", URL: "/operations/op_old"}
-	notExecuted.Approved.Version.Content = views.ContentView{Erased: true}
+	notExecuted.Approved.Version.Content = views.ContentView{Erased: true, Gone: &views.Erasure{At: ago(3 * time.Hour), By: lead, Reason: "The customer asked for it."}}
 	run := &views.Link{Label: "run_…3v9m7", URL: "/runs/run_1"}
 	blocked := rejected
 	blocked.Head.ReplacedBy, blocked.Head.Blocked = nil, run

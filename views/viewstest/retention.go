@@ -10,11 +10,13 @@ import (
 func retentionFixtures() []Fixture {
 	f := frame("", views.PathRetention)
 	f.Viewer.Roles = []operation.Role{operation.RoleAdmin}
-	kept := views.RetentionModel{Frame: f, Form: form(views.PathRetention), Rows: []views.RetentionLine{{Kind: "contents"}, {Kind: "attachments", Typed: "365", Days: 365, By: "Anna Wolska", At: ago(48 * time.Hour)}}}
+	kept := views.RetentionModel{Frame: f, Form: form(views.PathRetention), Rows: []views.RetentionLine{{Kind: "contents"}, {Kind: "attachments", Typed: "365", Days: 365, By: "Anna Wolska", At: ago(48 * time.Hour)}, {Kind: "evidence"}, {Kind: "deliveries"}}}
 	preview := kept
 	preview.Preview = true
 	preview.Rows = []views.RetentionLine{{Kind: "contents", Typed: "90", Days: 90, Operations: 1204, Oldest: ago(400 * 24 * time.Hour), Newest: ago(91 * 24 * time.Hour),
-		Flows: []views.Link{{Label: "campaign-follow-up", URL: views.PathFlows + "/campaign-follow-up"}}}, kept.Rows[1]}
+		Of: []views.Link{{Label: "campaign-follow-up", URL: views.PathFlows + "/campaign-follow-up"}}}, kept.Rows[1],
+		{Kind: "evidence", Typed: "730", Days: 730}, {Kind: "deliveries", Typed: "60", Days: 60, Deliveries: 31, Events: 1, Oldest: ago(300 * 24 * time.Hour), Newest: ago(61 * 24 * time.Hour),
+			Of: []views.Link{{Label: "shop", URL: views.PathDeliveries + "?source=shop"}}}}
 	barredModel := kept
 	barredModel.Form = barred(operation.CodeNotEntitled, "role", string(operation.RoleAdmin))
 	return []Fixture{{"retention", views.RetentionPage(kept)}, {"retention-preview", views.RetentionPage(preview)}, {"retention-barred", views.RetentionPage(barredModel)}}

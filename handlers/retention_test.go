@@ -1,0 +1,120 @@
+package handlers_test
+
+import (
+	"strings"
+	"testing"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+)
+
+// settledNote gives a note that a person has confirmed by what they saw.
+func (h *house) settledNote(t *testing.T) operation.ID {
+	t.Helper()
+	id := h.unknown(t)
+	p, err := h.Store.FindOperation(t.Context(), h.As("ops"), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Store.ConfirmDone(t.Context(), h.As("ops"), store.Shown{Operation: id, Revision: p.Revision, FormID: "form-settle", Reason: "Mr Smith read it to me."}, store.Reference{ID: "note_1"}); err != nil {
+		t.Fatal(err)
+	}
+	h.wantState(t, id, operation.Confirmed)
+	return id
+}
+
+// TestErase erases the content of one operation on its page: an administrator, with a
+// reason and a confirmation; the page says afterwards when, by whom and why.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.settledNote(t)
+	if a := h.as(t, "ops").get(opPath(id)).want(200).says("Mr Smith read it to me."); a.has("form-erase") != nil {
+		t.Error("an ops owner is offered to erase")
+	}
+	admin := h.as(t, "admin")
+	page := admin.get(opPath(id)).want(200)
+	admin.submit(page, "form-erase", "reason", "She asked for it.").want(422).says("She asked for it.")
+	admin.submit(page, "form-erase", "confirm", "yes").want(422)
+	if n := h.Count(t, "erasures"); n != 0 {
+		t.Fatalf("%d erasures without a reason or a confirmation", n)
+	}
+	after := admin.follow(admin.submit(page, "form-erase", "reason", "She asked for it.", "confirm", "yes").want(303))
+	after.says("The content is erased", "Erased for privacy", "She asked for it.", "Admin")
+	if after.has("form-erase") != nil {
+		t.Error("it is offered once more, though nothing is left")
+	}
+	admin.follow(admin.submit(page, "form-erase", "reason", "She asked for it.", "confirm", "yes").want(303)) // twice is once
+	if n := h.Count(t, "erasures"); n != 3 {
+		t.Errorf("%d erasures, want one of each kind", n)
+	}
+	for _, who := range []string{"ops", "auditor"} {
+		a := h.as(t, who).get(opPath(id)).want(200).says("Erased for privacy", "She asked for it.", "The text was erased; its hash stays.", "note_1")
+		for _, gone := range []string{"Mr Smith", "Please call the customer."} {
+			if strings.Contains(a.body, gone) {
+				t.Errorf("%s still reads %q", who, gone)
+			}
+		}
+	}
+	p, err := h.Store.FindOperation(t.Context(), h.As("ops"), id)
+	if err != nil || !p.ChainOK {
+		t.Errorf("chain %v, %v", p.ChainOK, err)
+	}
+	admin.get("/history/of/operation/"+string(id)).want(200).says("Contents erased", "Statements and lookups erased")
+}
+
+// TestRetentionPage: the terms of all kinds are previewed before they are saved.
+func TestRetentionPage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	admin := h.as(t, "admin")
+	page := admin.get("/installation/retention").want(200).says("Statements and lookups", "Deliveries", "Kept for ever")
+	if page.has("form-save") != nil {
+		t.Error("it can be saved without a preview")
+	}
+	preview := admin.get("/installation/retention?preview=1&contents=&attachments=&evidence=400&deliveries=90").want(200).says("This is a preview", "Nothing is that old yet.")
+	admin.get("/installation/retention?preview=1&deliveries=7").want(200).says("at least 30")
+	admin.follow(admin.submit(preview, "form-save").want(303)).says("The terms are saved")
+	for kind, days := range map[string]int{"contents": 0, "attachments": 0, "evidence": 400, "deliveries": 90} {
+		if n := h.Count(t, "retention_settings WHERE kind = $1 AND COALESCE(days, 0) = $2", kind, days); n != 1 {
+			t.Errorf("%s is not kept for %d days", kind, days)
+		}
+	}
+	h.as(t, "auditor").get("/installation/retention").want(200).says("Only an administrator")
+}
+
+// exported fails unless exactly these exports of one document are recorded, begun and ended
+// with the hash of the file.
+func (h *house) exported(t *testing.T, what, id string, formats ...string) {
+	t.Helper()
+	for _, format := range formats {
+		for action, hash := range map[string]int{"export": 0, "export_done": 64} {
+			n := h.Count(t, "history WHERE action = $1 AND length(evidence_hash) = $2 AND CAST(links AS json)->>'export' = $3 AND CAST(links AS json)->>'filter' = $4 AND CAST(links AS json)->>'format' = $5",
+				action, hash, what, "id="+id, format)
+			if n != 1 {
+				t.Errorf("%d entries %s of %s %s as %s, want 1", n, action, what, id, format)
+			}
+		}
+	}
+}
+
+// TestLookAtCaseAndRun: an auditor's look at a case's page and at a run's is recorded.
+func TestLookAtCaseAndRun(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.unknown(t)
+	p, err := h.Store.FindOperation(t.Context(), h.As("ops"), id)
+	if err != nil || p.LastCase == nil {
+		t.Fatalf("no case: %v", err)
+	}
+	for _, who := range []string{"ops", "auditor"} {
+		b := h.as(t, who)
+		b.get("/cases/" + string(p.LastCase.ID)).want(200)
+		b.get("/runs/" + string(p.RunID)).want(200)
+	}
+	for where, n := range map[string]int{"links LIKE '%\"operation\":\"" + string(id) + "\"%'": 1, "links LIKE '%\"run\":\"" + string(p.RunID) + "\"%'": 1, "true": 2} {
+		if got := h.Count(t, "history WHERE action = 'look' AND "+where); got != n {
+			t.Errorf("%d looks recorded where %s, want %d", got, where, n)
+		}
+	}
+}
