@@ -141,7 +141,7 @@ func sendEmail(c *call) answer {
 func (c *call) acceptEmail(order mailOrder) answer {
 	id, now := c.sandbox.ledger.nextID("em", "-"), c.now()
 	e := effect{
-		Destination: destMail, Effect: effectEmail, ID: id, Reference: order.tag("operation_id"), Key: c.key,
+		Destination: c.destination, Effect: effectEmail, ID: id, Reference: order.tag("operation_id"), Key: c.key,
 		RequestHash: hashOf(c.body), Time: now,
 		Fields: map[string]any{
 			"id": id, "object": "email", "from": order.From, "to": []string(order.To), "subject": order.Subject,
@@ -156,7 +156,9 @@ func (c *call) acceptEmail(order mailOrder) answer {
 		}
 	}
 	c.sandbox.ledger.add(e, uniqueNothing)
-	c.sandbox.callbacks.schedule(id)
+	if c.destination == destMail {
+		c.sandbox.callbacks.schedule(id)
+	}
 	return executed(jsonAnswer(http.StatusOK, map[string]any{"id": id}))
 }
 

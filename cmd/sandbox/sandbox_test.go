@@ -162,7 +162,7 @@ func (p *peer) effect(destination string, headers ...string) got {
 	if !given {
 		method, path = "POST", r.path
 	}
-	return p.do(method, path, r.kind, r.body, headers...)
+	return p.do(method, path, r.kind, r.body, append(p.credentials(destination, path, r.kind, r.body), headers...)...)
 }
 
 func TestSandboxImportsNothingOfTheProduct(t *testing.T) {

@@ -61,6 +61,7 @@ func init() {
 		{name: destSalesforce, title: "Salesforce", failure: salesforceFailure, route: (*sandbox).routeSalesforce, unique: true},
 		{name: destSMTP, title: "SMTP"},
 	}
+	systems = append(systems, providers()...)
 }
 
 // elsewhere takes what followed a redirect. It is no destination of its own: it
