@@ -14,7 +14,7 @@ CREATE TABLE news (
     reference    text NOT NULL DEFAULT '',              -- the destination's own
     url          text NOT NULL DEFAULT '',
     body         text NOT NULL DEFAULT '',              -- masked
-    body_hash    bytea NOT NULL CONSTRAINT news_hash CHECK (length(body_hash) = 32), -- SHA-256 of the entry
+    body_hash    bytea NOT NULL CONSTRAINT news_hash CHECK (length(body_hash) = 32), -- SHA-256 of the body as it was kept
     happened_at  timestamptz,                           -- by the destination's clock
     received_at  timestamptz NOT NULL,
     repeats      int NOT NULL DEFAULT 0,                -- how often it came again

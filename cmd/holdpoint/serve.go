@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"holdpoint/handlers/api"
+	"holdpoint/handlers/callback"
 	"holdpoint/handlers/intake"
 	"holdpoint/store"
 	"holdpoint/web"
@@ -217,6 +218,7 @@ func (c *serveCmd) routes(stopping context.Context, public string, r server, reg
 	e.GET("/readyz", echo.WrapHandler(readyz(r.store, r.log)))
 	door := intake.Deps{Store: r.store, Log: r.log, Env: os.LookupEnv, Base: public}
 	intake.Register(e.Group(""), door)
+	callback.Register(e.Group(""), callback.Deps{Store: r.store, Log: r.log, Base: public})
 	if err := api.Register(e.Group("/api"), api.Deps{Store: r.store, Log: r.log, PublicURL: public, Stopping: stopping.Done(), Intake: door}); err != nil {
 		return nil, err
 	}
