@@ -22,7 +22,7 @@ func langgraph(t *testing.T) (*Flow, *Profile, *Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := os.ReadFile("../../docs/examples/langgraph/definitions/graph-answer.yaml")
+	raw, err := os.ReadFile("../../docs/examples/langgraph/server/graph-answer.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

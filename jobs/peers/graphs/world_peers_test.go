@@ -57,7 +57,8 @@ func newWorld(t *testing.T, more ...store.File) *world {
 		t.Fatal(err)
 	}
 	files = append(files, more...)
-	quick := strings.NewReplacer("lag: 15s", "lag: 300ms", "settle_after: 10s", "settle_after: 300ms", "settle_after: 10m", "settle_after: 300ms", "base: 2s", "base: 200ms", "lag: 2s", "lag: 300ms")
+	quick := strings.NewReplacer("lag: 15s", "lag: 300ms", "settle_after: 10s", "settle_after: 300ms", "settle_after: 10m", "settle_after: 300ms", "base: 2s", "base: 200ms", "lag: 2s", "lag: 300ms",
+		"limits: {concurrency: 4, rate: 20/s, timeout: 5s, body: 256KiB}", "limits: {concurrency: 4, rate: 20/s, timeout: 1500ms, body: 256KiB}\nlease: 3s")
 	for i := range files {
 		files[i].Source = []byte(quick.Replace(string(files[i].Source)))
 	}
