@@ -50,6 +50,8 @@ func (w *Worker) sweepExpired(ctx context.Context) {
 	w.swept("approval", n, err)
 	n, err = w.store.SweepSilence(ctx, store.System("job"))
 	w.swept("silence", n, err)
+	n, err = w.store.SweepStarts(ctx)
+	w.swept("start", n, err)
 	n, err = w.store.SweepStuck(ctx, store.System("job"))
 	w.swept("stuck", n, err)
 }
