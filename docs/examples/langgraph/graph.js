@@ -74,7 +74,8 @@ export async function runToEnd(graph, client, thread, input, signal) {
   for (;;) {
     signal?.throwIfAborted();
     at = await graph.getState(config);
-    if (at.next.length === 0) return at.values;
+    // Not at.next: after a crash inside a resumed node it is empty although the thread waits.
+    if (at.tasks.length === 0) return at.values;
     const [pause] = pauses(at);
     if (!pause) {
       // It broke off in a node, or another process is in it now: run it again, the gate knows.

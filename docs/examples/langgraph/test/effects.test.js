@@ -130,10 +130,10 @@ function child(...args) {
 }
 
 /** The operation at which a thread of another process waits. */
-const waitingAt = (thread, node, not) => until(`${thread} at ${node}`, async () => {
+const waitingAt = (thread, node) => until(`${thread} at ${node}`, async () => {
   const s = await make().getState(on(thread));
   const [i] = s.tasks?.flatMap((t) => t.interrupts ?? []) ?? [];
-  return s.next?.[0] === node && i?.value.holdpoint.operation !== not && i?.value.holdpoint.operation;
+  return s.tasks?.[0]?.name === node && i?.value.holdpoint.operation;
 });
 
 test("a process that dies after the effect and before the checkpoint leaves one effect", async () => {
