@@ -106,7 +106,19 @@ func StartSandbox(t testing.TB, flags ...string) *Sandbox {
 	if err := json.Unmarshal([]byte(line), &announced); err != nil {
 		t.Fatalf("the sandbox announced %q: %v", line, err)
 	}
-	return &Sandbox{URL: "http://" + announced.Addr, SMTP: announced.SMTP}
+	box := &Sandbox{URL: "http://" + announced.Addr, SMTP: announced.SMTP}
+	running.Store(box.URL, true)
+	return box
+}
+
+// running holds the URLs of the sandboxes that this process has started.
+var running sync.Map
+
+// IsSandbox tells whether a sandbox of this process answers at base, and not one of the
+// suite's misbehaving servers, which count every connection: see Harness.Prepare.
+func IsSandbox(base string) bool {
+	_, is := running.Load(base)
+	return is
 }
 
 func stopSandbox(t testing.TB, cmd *exec.Cmd, log *bytes.Buffer) {
