@@ -36,6 +36,9 @@ var rooms = map[string][]string{
 	"build":                {"build"},
 	"docs/examples":        {"handlers/api/client"},
 	"operation/definition": {"operation"},
+	"operation/interrupt":  {},
+	"operation/signature":  {},
+	"systems":              {},
 }
 
 // onlyIn says which rooms may import a module or package that is not ours.
