@@ -88,7 +88,7 @@ func writeWrapped(w io.Writer, topic, text string) {
 	for i, word := range strings.Fields(text) {
 		if i > 0 && len(line)+1+len(word) > width {
 			fmt.Fprintln(w, line)
-			line = strings.Repeat(" ", left+1)
+			line = strings.Repeat(" ", left+2)
 		}
 		line += " " + word
 	}
