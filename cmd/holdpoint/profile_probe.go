@@ -134,7 +134,7 @@ func (c profileProbeCmd) confirm(p *definition.Profile, in *os.File, out io.Writ
 	fmt.Fprintf(out, "This sends %s to %s (account %s, environment %s) several times, and makes real effects there.\nType yes to go on: ", c.Action, p.Title.In("en"), p.Account, p.Environment)
 	line, _ := bufio.NewReader(in).ReadString('\n')
 	if strings.TrimSpace(line) != "yes" {
-		return errors.New("nothing was sent")
+		return errors.New("nothing was sent. Where nobody sits at a terminal, say --yes")
 	}
 	return nil
 }
