@@ -45,6 +45,9 @@ type Harness struct {
 	// Unguarded says that the destination takes no key and has no unique field, so that
 	// the fault ignore_idempotency does not exist there.
 	Unguarded bool
+	// Bare says that an effect is answered without a body, so that a body that is missing or
+	// cut takes nothing away.
+	Bare bool
 }
 
 // Of gives the harness of an action of a profile for a system that the sandbox plays.
