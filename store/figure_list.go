@@ -170,6 +170,9 @@ func (q FigureListQuery) behind(c figureScope) []measure {
 func (t *tx) figureKeys(c figureScope, q FigureListQuery, b *FigureBoard) ([]figureKeyRow, error) {
 	at, paged := figureCursor(q.Cursor)
 	if q.Figure == operation.FigureUnresolved {
+		if !q.To.Before(b.Now) {
+			return t.doubtKeysNow(c, q, at, paged)
+		}
 		return t.doubtKeys(c, q, at, paged)
 	}
 	to := q.To
@@ -220,7 +223,6 @@ func (t *tx) keysWithin(c figureScope, measures []measure, windows []figureWindo
 func (c figureScope) listed(w *conditions, m measure) string {
 	own := &conditions{args: w.args}
 	defer func() { w.args = own.args }()
-	within := func(at string) { own.add(at + " >= w.lo AND " + at + " < w.hi") }
 	if f, ok := entryFacts[m]; ok {
 		own.add("k.subject_kind = 'operation' AND " + strings.ReplaceAll(f.kind, "K.", "k."))
 		c.where(own, "k")
@@ -232,15 +234,13 @@ func (c figureScope) listed(w *conditions, m measure) string {
 			secs = f.secs
 		}
 		return `SELECT h.at, h.id AS entry, '' AS item, h.subject_id AS operation_id, COALESCE(CAST(h.links AS jsonb) ->> 'attempt', '') AS attempt, CAST(` + secs + ` AS float8) AS secs
-			FROM history_kinds k CROSS JOIN LATERAL (SELECT * FROM history h WHERE h.kind = k.kind AND h.at >= w.lo AND h.at < w.hi) h` + own.sql()
+			FROM history_kinds k CROSS JOIN LATERAL ` + inWindow("history h", "h.at", "h.kind = k.kind") + ` h` + own.sql()
 	}
 	switch m {
 	case mEvents:
-		within("e.received_at")
-		return `SELECT e.received_at AS at, CAST(0 AS bigint) AS entry, e.id AS item, '' AS operation_id, '' AS attempt, CAST(0 AS float8) AS secs FROM events e` + own.sql()
+		return `SELECT e.received_at AS at, CAST(0 AS bigint) AS entry, e.id AS item, '' AS operation_id, '' AS attempt, CAST(0 AS float8) AS secs FROM ` + inWindow("events e", "e.received_at") + ` e` + own.sql()
 	case mDeliveries, mBrought:
-		within("d.received_at")
-		from := "deliveries d"
+		from := inWindow("deliveries d", "d.received_at") + " d"
 		if m == mBrought {
 			from += reached
 			own.add("fs.flows IS NOT NULL AND " + afterStart)
@@ -251,26 +251,34 @@ func (c figureScope) listed(w *conditions, m measure) string {
 		return c.listedReached(own)
 	case mInHand, mActive:
 		col := map[measure]string{mInHand: "t.in_hand", mActive: "t.active"}[m]
-		within("c.closed_at")
 		own.add("t.holds > 0")
 		c.where(own, "c")
-		return `SELECT c.closed_at AS at, CAST(0 AS bigint) AS entry, c.id AS item, c.operation_id, '' AS attempt, CAST(GREATEST(` + col + `, 0) / 1000 AS float8) AS secs FROM recovery_cases c` + caseTimes + own.sql()
+		return `SELECT c.closed_at AS at, CAST(0 AS bigint) AS entry, c.id AS item, c.operation_id, '' AS attempt, CAST(GREATEST(` + col + `, 0) / 1000 AS float8) AS secs FROM ` + inWindow("recovery_cases c", "c.closed_at") + ` c` + caseTimes + own.sql()
 	}
-	at := "a.ended_at"
+	at, such := "a.ended_at", ""
 	switch m {
 	case mKeyReuse:
-		at = "a.dispatched_at"
-		own.add(sentAgain)
+		at, such = "a.dispatched_at", sentAgain
 	case mEnded:
-		own.add("a.dispatched_at IS NOT NULL AND a.outcome IS NOT NULL")
+		such = "a.dispatched_at IS NOT NULL AND a.outcome IS NOT NULL"
 	case mRefused:
-		own.add("a.dispatched_at IS NOT NULL AND a.outcome IN ('not_started', 'unknown') AND a.outcome = 'not_started'")
+		such = "a.dispatched_at IS NOT NULL AND a.outcome IN ('not_started', 'unknown') AND a.outcome = 'not_started'"
 	case mUnknown:
-		own.add("a.dispatched_at IS NOT NULL AND a.outcome IN ('not_started', 'unknown') AND a.outcome = 'unknown'")
+		such = "a.dispatched_at IS NOT NULL AND a.outcome IN ('not_started', 'unknown') AND a.outcome = 'unknown'"
 	}
-	within(at)
 	c.where(own, "o")
-	return `SELECT ` + at + ` AS at, CAST(0 AS bigint) AS entry, a.id AS item, a.operation_id, a.id AS attempt, CAST(0 AS float8) AS secs FROM attempts a JOIN operations o ON o.id = a.operation_id` + own.sql()
+	return `SELECT ` + at + ` AS at, CAST(0 AS bigint) AS entry, a.id AS item, a.operation_id, a.id AS attempt, CAST(0 AS float8) AS secs FROM ` + inWindow("attempts a", at, such) + ` a JOIN operations o ON o.id = a.operation_id` + own.sql()
+}
+
+// inWindow gives the rows of a table within the window w. OFFSET 0 keeps the planner from
+// joining all windows at once, for which it would read the whole table: each window is a
+// short stretch of an index by time.
+func inWindow(table, at string, such ...string) string {
+	where := at + " >= w.lo AND " + at + " < w.hi"
+	for _, s := range such {
+		where += " AND " + s
+	}
+	return `(SELECT * FROM ` + table + ` WHERE ` + where + ` OFFSET 0)`
 }
 
 // reaching narrows events to those that reached a flow of the scope.
@@ -288,8 +296,8 @@ func (c figureScope) reaching(w *conditions) {
 func (c figureScope) listedReached(own *conditions) string {
 	own.add("fs.flows IS NOT NULL")
 	c.reaching(own)
-	return `SELECT d.received_at AS at, CAST(0 AS bigint) AS entry, d.event_id AS item, '' AS operation_id, '' AS attempt, CAST(0 AS float8) AS secs FROM deliveries d` + reached +
-		own.sql(firstStart, "d.received_at >= w.lo AND d.received_at < w.hi") + `
+	return `SELECT d.received_at AS at, CAST(0 AS bigint) AS entry, d.event_id AS item, '' AS operation_id, '' AS attempt, CAST(0 AS float8) AS secs FROM ` + inWindow("deliveries d", "d.received_at") + ` d` + reached +
+		own.sql(firstStart) + `
 		UNION ALL SELECT hd.decided_at, CAST(0 AS bigint), hd.event_id, '', '', CAST(0 AS float8) FROM held_decisions hd
 		CROSS JOIN LATERAL (SELECT string_agg(DISTINCT r.flow, ',' ORDER BY r.flow) AS flows FROM event_runs x JOIN runs r ON r.id = x.run_id WHERE x.event_id = hd.event_id) fs` +
 		own.sql("hd.decision = 'release'", "hd.decided_at >= w.lo AND hd.decided_at < w.hi")

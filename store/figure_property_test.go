@@ -190,6 +190,14 @@ func listedBehind(t *testing.T, f *storetest.Fixture, who string, figure operati
 	}
 }
 
+// couponsPerson adds the person who sees two flows alone.
+func couponsPerson(t *testing.T, f *storetest.Fixture) {
+	t.Helper()
+	_, err := f.Store.AddUser(t.Context(), command, store.NewUser{Email: "coupons@example.test", Name: "Coupons", Roles: []store.RoleGrant{{Role: operation.RoleOpsOwner, Flow: "newsletter-coupon"}, {Role: operation.RoleAuditor, Flow: "plain-note"}}})
+	ok(t, err)
+	f.FindUsers(t)
+}
+
 // TestFiguresAgree: counted ahead or not, by one process or several, with late facts or
 // without, in any zone and for any viewer: the figures are those of the facts, and the
 // lists behind them have as many rows as they say.
@@ -201,10 +209,7 @@ func TestFiguresAgree(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	id, err := f.Store.AddUser(ctx, command, store.NewUser{Email: "coupons@example.test", Name: "Coupons", Roles: []store.RoleGrant{{Role: operation.RoleOpsOwner, Flow: "newsletter-coupon"}, {Role: operation.RoleAuditor, Flow: "plain-note"}}})
-	ok(t, err)
-	_ = id
-	f.FindUsers(t)
+	couponsPerson(t, f)
 	scatterFacts(t, f, rnd, 45)
 	adopt, err := f.Store.Adopt(ctx, f.As("ops"), store.AdoptedJob{Flow: "newsletter-coupon", Stage: "coupon", System: "cron", ItsID: "job 7", Reason: "it stopped", Missing: []string{"code"}})
 	ok(t, err)

@@ -82,8 +82,24 @@ func windowsFor(windows []figureWindow, rows int) int {
 	return len(windows)
 }
 
-// doubtKeys lists the operations whose outcome was not settled at the end of the span,
-// those last that came into doubt first. Now they are told by their state.
+// doubtKeysNow lists the operations whose outcome is not settled now, those last that came
+// into doubt first. They are told by their state.
+func (t *tx) doubtKeysNow(c figureScope, q FigureListQuery, at figureKeyRow, paged bool) ([]figureKeyRow, error) {
+	w := &conditions{}
+	c.where(w, "o")
+	w.add("o.state IN " + doubt)
+	if paged {
+		w.add(`(h.at, h.id) < (?, ?)`, at.At.UTC(), at.Entry)
+	}
+	var rows []figureKeyRow
+	err := t.list(&rows, `SELECT h.at, h.id AS entry, '' AS item, o.id AS operation_id, '' AS attempt, CAST(0 AS float8) AS secs FROM operations o
+		CROSS JOIN LATERAL (SELECT x.at, x.id FROM history x WHERE x.subject_kind = 'operation' AND x.subject_id = o.id AND x.to_state IN `+doubt+` AND x.from_state NOT IN `+doubt+` ORDER BY x.seq DESC LIMIT 1) h`+w.sql()+
+		fmt.Sprintf(` ORDER BY h.at DESC, h.id DESC LIMIT %d`, q.Limit+1), w.args...)
+	return rows, err
+}
+
+// doubtKeys lists the operations whose outcome was not settled at the end of a span that
+// is over, those last that came into doubt first.
 func (t *tx) doubtKeys(c figureScope, q FigureListQuery, at figureKeyRow, paged bool) ([]figureKeyRow, error) {
 	w := &conditions{}
 	f := entryFacts[mIntoDoubt]
