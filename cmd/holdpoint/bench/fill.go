@@ -72,8 +72,14 @@ func (h *house) fill(ctx context.Context, rows int) (*town, error) {
 	// rows that were checked when they were thought up need no foreign keys checked, and
 	// what is not whole after a crash is filled anew
 	if _, err := c.ExecContext(ctx, `SET session_replication_role = replica; SET synchronous_commit = off; SET maintenance_work_mem = '512MB'; SET work_mem = '256MB'; SET temp_buffers = '256MB';
-		SET max_parallel_maintenance_workers = 2; CREATE TEMP TABLE fill AS SELECT `+fmt.Sprint(rows)+` AS rows`); err != nil {
+		SET max_parallel_maintenance_workers = 2; SET wal_compression = on; CREATE TEMP TABLE fill AS SELECT `+fmt.Sprint(rows)+` AS rows`); err != nil {
 		return nil, err
+	}
+	// the log of a load would fill the disk before it is of any use
+	for _, q := range []string{"ALTER SYSTEM SET max_wal_size = '1GB'", "SELECT pg_reload_conf()"} {
+		if _, err := c.ExecContext(ctx, q); err != nil {
+			return nil, err
+		}
 	}
 	indexes, err := restIndexes(ctx, c)
 	if err != nil {
@@ -88,7 +94,7 @@ func (h *house) fill(ctx context.Context, rows int) (*town, error) {
 			return nil, err
 		}
 	}
-	for _, q := range append(indexes, "VACUUM ANALYZE", "CHECKPOINT") {
+	for _, q := range append(indexes, "VACUUM ANALYZE", "CHECKPOINT", "ALTER SYSTEM RESET max_wal_size", "SELECT pg_reload_conf()") {
 		if err := h.step(ctx, c, q, q); err != nil {
 			return nil, err
 		}
@@ -194,18 +200,19 @@ func (h *house) superURL() string {
 	return admin.String()
 }
 
-// filled are the tables that are filled.
-const filled = `('operations', 'runs', 'events', 'event_runs', 'deliveries', 'content_versions', 'submissions', 'approvals', 'history')`
+// filled are the tables that are filled, their partitions included.
+const filled = `(SELECT COALESCE(p.relid, c.oid) FROM pg_class c LEFT JOIN LATERAL pg_partition_tree(c.oid) p ON c.relkind = 'p'
+	WHERE c.relnamespace = 'public'::regnamespace AND (c.relkind = 'r' OR p.isleaf)
+	AND c.relname IN ('operations', 'runs', 'events', 'event_runs', 'deliveries', 'content_versions', 'submissions', 'approvals', 'attempts', 'history'))`
 
 // restIndexes stops the upkeep of the indexes of what is filled, those of constraints
 // too, and gives the statements that make them again: an index that is built over all
 // rows is built much faster, and checks what it must then.
 func restIndexes(ctx context.Context, c *sql.Conn) ([]string, error) {
-	if _, err := c.ExecContext(ctx, `UPDATE pg_index SET indisready = false, indisvalid = false
-		WHERE indrelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN `+filled+`)`); err != nil {
+	if _, err := c.ExecContext(ctx, `UPDATE pg_index SET indisready = false, indisvalid = false WHERE indrelid IN `+filled); err != nil {
 		return nil, err
 	}
-	rows, err := c.QueryContext(ctx, `SELECT 'REINDEX TABLE ' || quote_ident(relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname IN `+filled+` ORDER BY relname`)
+	rows, err := c.QueryContext(ctx, `SELECT 'REINDEX TABLE ' || quote_ident(relname) FROM pg_class WHERE oid IN `+filled+` ORDER BY relname`)
 	if err != nil {
 		return nil, err
 	}
