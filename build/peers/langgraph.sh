@@ -9,3 +9,8 @@ cp -r clients/js "$place/clients/"
 npm ci --prefix "$place/docs/examples/langgraph" --ignore-scripts --no-audit --no-fund --silent || skipped "LangGraph cannot be installed here"
 export HOLDPOINT_GRAPHS=$place/docs/examples/langgraph
 peer_test ./jobs/peers/graphs -run FC19
+
+node_modules langgraph || skipped "the LangGraph server cannot be installed here"
+cp build/peers/langgraph/graphs.mjs build/peers/langgraph/langgraph.json "$cache/langgraph/"
+export HOLDPOINT_LANGGRAPH=$cache/langgraph
+peer_test ./jobs/peers/graphs -run ServerResume
