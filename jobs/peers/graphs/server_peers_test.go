@@ -359,7 +359,7 @@ func rejectionReachesTheGraph(t *testing.T, w *world, s graphServer) {
 	}
 	bridge()
 	until(t, "the graph's end", 20*time.Second, func() bool { return s.state(t, thread).Values.Ran == 1 })
-	if answer := jsonOf(s.state(t, thread).Values.Answer); !strings.Contains(answer, `"type":"reject"`) || strings.Contains(answer, "approve") {
+	if answer := jsonOf(s.state(t, thread).Values.Answer); !strings.Contains(answer, `"type":"reject"`) || strings.Contains(answer, `"type":"approve"`) {
 		t.Errorf("the graph heard %s", answer)
 	}
 	bridge()
