@@ -60,7 +60,7 @@ func readCoupon(c *call) answer {
 func listStripeInvoices(c *call) answer {
 	q := c.request.URL.Query()
 	since := createdSince(q)
-	var objects []map[string]any
+	objects := []map[string]any{}
 	for _, e := range c.stripes(func(e effect) bool { return e.Effect == effectInvoice && e.Time.Unix() >= since }) {
 		invoice, _ := c.stripeInvoice(e.ID)
 		if (q.Get("customer") == "" || text(invoice["customer"]) == q.Get("customer")) && (q.Get("status") == "" || text(invoice["status"]) == q.Get("status")) {
@@ -73,7 +73,7 @@ func listStripeInvoices(c *call) answer {
 // listPromotionCodes reads directly, whatever the case of the code's letters.
 func listPromotionCodes(c *call) answer {
 	q := c.request.URL.Query()
-	var objects []map[string]any
+	objects := []map[string]any{}
 	for _, e := range c.stripes(func(e effect) bool { return e.Effect == effectPromotion }) {
 		promotion, _ := e.Fields["promotion"].(map[string]any)
 		switch {
@@ -92,7 +92,7 @@ func listPromotionCodes(c *call) answer {
 func listStripeEvents(c *call) answer {
 	q := c.request.URL.Query()
 	since := max(createdSince(q), c.now().Add(-30*24*time.Hour).Unix())
-	var events []map[string]any
+	events := []map[string]any{}
 	for _, e := range c.stripes(func(e effect) bool {
 		return e.Time.Unix() >= since && (q.Get("type") == "" || q.Get("type") == stripeEvents[e.Effect])
 	}) {
