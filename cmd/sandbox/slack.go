@@ -68,10 +68,31 @@ type slackOrder struct {
 	} `json:"metadata"`
 }
 
+// readSlack reads JSON, or a form in which blocks and metadata are JSON.
+func (c *call) readSlack() (o slackOrder, wrong string) {
+	if isJSONRequest(c) {
+		if strictJSON(c.body, &o) != nil {
+			return o, "invalid_json"
+		}
+		return o, ""
+	}
+	f, err := formFields(c.request.Header.Get("Content-Type"), c.body)
+	if err != nil {
+		return o, "invalid_form_data"
+	}
+	o.Channel, o.Text, o.ThreadTS = f.Get("channel"), f.Get("text"), f.Get("thread_ts")
+	for name, into := range map[string]any{"metadata": &o.Metadata, "blocks": &o.Blocks} {
+		if raw := f.Get(name); raw != "" && strictJSON([]byte(raw), into) != nil {
+			return o, "invalid_" + name + "_format"
+		}
+	}
+	return o, ""
+}
+
 func postSlack(c *call) answer {
-	var o slackOrder
-	if err := strictJSON(c.body, &o); err != nil || !isJSONRequest(c) {
-		return slackError("invalid_json")
+	o, wrong := c.readSlack()
+	if wrong != "" {
+		return slackError(wrong)
 	}
 	switch {
 	case o.Channel == "":
