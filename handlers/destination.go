@@ -59,6 +59,13 @@ func (s *site) showDestination(c echo.Context, status int, t typed) error {
 		return err
 	}
 	m := destinationModel(d, n, lang(c))
+	probes, err := s.Store.FindProbes(c.Request().Context(), d.Name)
+	if err != nil {
+		return err
+	}
+	for i := range m.Actions {
+		probed(&m.Actions[i], d.Profile, probes[m.Actions[i].Name])
+	}
 	m.Versions = definitionVersions(versions, pathDestination(d.Name), n)
 	health, err := s.Store.FindHealth(c.Request().Context(), web.VisitOf(c).Actor(), d.Name)
 	if err != nil {
@@ -103,10 +110,30 @@ func actionView(a *definition.Action, lang string) views.DestinationAction {
 	pr := a.Protection()
 	out := views.DestinationAction{Name: a.Name, Title: a.Title.In(lang), Unique: a.Unique != "", Effect: a.Effect, Retention: pr.Retention, ProvenOn: day(a.Proven.On), HasLookup: a.HasLookup(), LookupLag: pr.LookupLag,
 		Authoritative: a.Authoritative, Overwrites: pr.Overwrites, ReplaysErrors: a.ReplaysErrors()}
+	out.TimeOut, out.RepeatFor = string(a.Meaning().TimeOut), max(pr.Retention-pr.Margin, 0)
 	if pr.Key {
 		out.KeyHeader = a.KeyHeader()
 	}
 	return out
+}
+
+// probed adds what probes have shown. One that shows that a protection does not hold goes
+// before the profile, as at the gate.
+func probed(v *views.DestinationAction, p *definition.Profile, known store.ActionProbes) {
+	if n := known.Newest; n.ID != "" {
+		v.Probe = &views.ProbeView{ID: n.ID, Result: n.Result, At: n.At, Account: n.Account, OtherFile: n.ProfileHash != p.Hash, Steps: n.Steps}
+	}
+	a, err := p.Action(v.Name)
+	if err != nil || known.Telling.Result != operation.ProbeBroken || operation.Shown(a.ProvenSince(), known.Telling) {
+		return
+	}
+	v.Broken = known.Telling.At
+	if v.TimeOut == string(definition.TimeOutRepeated) {
+		v.TimeOut = string(definition.TimeOutPerson)
+		if v.HasLookup {
+			v.TimeOut = string(definition.TimeOutLookedUp)
+		}
+	}
 }
 
 // addressOf is the destination's address as this installation reads it.

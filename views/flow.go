@@ -172,7 +172,11 @@ type DestinationAction struct {
 	LookupLag     time.Duration
 	Authoritative bool
 	Overwrites    bool
-	Unique        bool // our reference is documented as unique: a repeat is refused
+	Unique        bool          // our reference is documented as unique: a repeat is refused
+	TimeOut       string        // repeated, looked_up or person
+	RepeatFor     time.Duration // how long a time-out is repeated
+	Probe         *ProbeView    // the newest probe; nil = none
+	Broken        time.Time     // the newest telling probe showed that it does not hold, and goes before the profile; zero = none
 }
 
 // InFlight is one attempt that is under way.

@@ -108,7 +108,7 @@ type HistoryCheckpoint struct {
 
 // pageWords are the actions of other histories than operations' and people's that have a
 // key "action.<word>".
-var pageWords = []string{"apply", "add_token", "revoke_token", "set_factor_roles",
+var pageWords = []string{"apply", "record_probe", "add_token", "revoke_token", "set_factor_roles",
 	"share_view", "rename_view", "remove_view", "release_held", "discard_held", "run_open", "run_blocked", "run_completed", "run_stopped",
 	"set_limit", "change_limit", "end_limit", "limit_broken", "limit_back", "limit_again", "make_report", "comment_report", "sign_report"}
 

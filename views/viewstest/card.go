@@ -35,12 +35,12 @@ func cardFixtures() []Fixture {
 	destination := views.DestinationModel{Frame: frame(views.SectionDestinations, "/destinations/crm"), Key: "crm", Title: "Northdesk CRM", Kind: operation.RequestHTTP, Account: "northdesk-main", Environment: "test",
 		Address: "https://api.northdesk.example", Credential: "crm-key", Local: true, Concurrency: 8, Rate: "20/s", Timeout: 10 * time.Second, SettleAfter: 2 * time.Minute,
 		Retry: views.RetryView{Max: 5, Base: 2 * time.Second, MaxInterval: 5 * time.Minute}, DocsURL: "https://northdesk.example/docs", DocsChecked: ago(900 * time.Hour),
-		Actions: []views.DestinationAction{
+		Actions: probed([]views.DestinationAction{
 			{Name: "create_task", Title: "Create a task", Effect: "task", KeyHeader: "Idempotency-Key", Retention: 24 * time.Hour, ProvenOn: ago(2000 * time.Hour), ReplaysErrors: true, HasLookup: true, LookupLag: 15 * time.Minute},
 			{Name: "upsert_contact", Title: "Update a contact", Effect: "contact", KeyHeader: "Idempotency-Key", Overwrites: true, HasLookup: true, LookupLag: time.Minute, Authoritative: true},
 			{Name: "post_note", Title: "Leave a note", Effect: "note"},
 			{Name: "create_ticket", Title: "Create a ticket", Effect: "ticket", Unique: true, HasLookup: true},
-		},
+		}),
 		Health: views.HealthView{Attempts: 100, Outcomes: map[operation.Outcome]int{operation.OutcomeConfirmed: 91, operation.OutcomeNotStarted: 5, operation.OutcomeUnknown: 3}, Open: 1, Waiting: 4,
 			Slowest: 9800 * time.Millisecond, LastConfirmed: ago(3 * time.Minute), LastUnknown: ago(26 * time.Hour)},
 		Versions: []views.DefinitionVersion{{Number: 3, URL: "/destinations/crm/versions/3", At: ago(90 * time.Hour), By: support}, {Number: 2, URL: "/destinations/crm/versions/2", At: ago(900 * time.Hour), By: support}},
