@@ -149,26 +149,26 @@ func (k *knock) take(ctx context.Context) (answer, error) {
 	if err != nil || body == nil {
 		return answer{}, err
 	}
-	items, err := k.rules.Items(k.request.Header, body)
+	items, err := k.rules.Entries(k.request.Header, body)
 	if err != nil {
 		return answer{}, &refused{http.StatusOK, "items", clip(err.Error())}
 	}
-	if len(items) > maxEntries {
+	if items.Len() > maxEntries {
 		return answer{}, &refused{http.StatusRequestEntityTooLarge, "too_many", "the callback holds more than " + strconv.Itoa(maxEntries) + " entries"}
 	}
-	return k.record(ctx, body, items)
+	return k.record(ctx, items)
 }
 
 // maxEntries is how many entries one callback may hold.
 const maxEntries = 5000
 
-func (k *knock) record(ctx context.Context, body any, items []any) (answer, error) {
+func (k *knock) record(ctx context.Context, items *definition.Entries) (answer, error) {
 	var out answer
 	var wrong error
 	post := store.NewsPost{Destination: k.profile.Destination, Account: k.profile.Account, Token: k.token,
 		TokenUntil: k.Now().Add(2*k.rules.Rule.Tolerance + time.Hour), Body: k.body}
-	for i, item := range items {
-		n, err := k.rules.Read(k.request.Header, body, item, k.Env)
+	for i := range items.Len() {
+		n, err := items.Read(i, k.Env)
 		switch {
 		case err != nil:
 			out.Unreadable++

@@ -137,28 +137,37 @@ func (c *Callbacks) check(path string, p *problems) {
 	}
 }
 
-// Items gives the entries of a callback's body; without a rule the body is the one entry.
+// Entries are the entries of one callback.
+type Entries struct {
+	rules       *Callbacks
+	header      map[string]string
+	plain, text any // the whole body, read once: as it is, and with exact numbers
+	list        []any
+}
+
+// Len is how many there are.
+func (e *Entries) Len() int { return len(e.list) }
+
+// Entries gives the entries of a callback's body; without a rule the body is the one entry.
 // An error means that the body does not look as documented.
-func (c *Callbacks) Items(header http.Header, body any) ([]any, error) {
+func (c *Callbacks) Entries(header http.Header, body any) (*Entries, error) {
+	e := &Entries{rules: c, header: lowerHeader(header), plain: plain(body), text: numbersAsText(body), list: []any{body}}
 	if c.items == nil {
-		return []any{body}, nil
+		return e, nil
 	}
-	if text, ok := c.items.(single); ok && text.e.text == "body" { // numbers stay exact
-		list, ok := body.([]any)
-		if !ok {
-			return nil, errNoList
+	v := body
+	if x, ok := c.items.(single); !ok || x.e.text != "body" { // there, numbers stay exact
+		var err error
+		if v, err = c.items.render(c.variables(map[string]any{"header": e.header, "body": e.plain, "item": nil})); err != nil {
+			return nil, err
 		}
-		return list, nil
-	}
-	v, err := c.items.render(c.variables(variables(lowerHeader(header), body, nil)))
-	if err != nil {
-		return nil, err
 	}
 	list, ok := v.([]any)
 	if !ok {
 		return nil, errNoList
 	}
-	return list, nil
+	e.list = list
+	return e, nil
 }
 
 var errNoList = errors.New("there is no list of entries")
@@ -170,9 +179,10 @@ func (c *Callbacks) variables(vars map[string]any) map[string]any {
 
 // Read takes the news out of one entry. An error means that this entry cannot be read;
 // the others can.
-func (c *Callbacks) Read(header http.Header, body, entry any, env Env) (News, error) {
-	low := lowerHeader(header)
-	vars, keys := c.variables(variables(low, body, entry)), c.variables(keyVariables(low, body, entry))
+func (e *Entries) Read(i int, env Env) (News, error) {
+	c, entry := e.rules, e.list[i]
+	vars := c.variables(map[string]any{"header": e.header, "body": e.plain, "item": plain(entry)})
+	keys := c.variables(map[string]any{"header": e.header, "body": e.text, "item": numbersAsText(entry)})
 	text, err := marshal(entry)
 	if err != nil {
 		return News{}, err

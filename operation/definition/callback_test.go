@@ -62,9 +62,9 @@ func TestCallbackNews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := c.Items(http.Header{}, body)
-	if err != nil || len(items) != 7 {
-		t.Fatal(len(items), err)
+	items, err := c.Entries(http.Header{}, body)
+	if err != nil || items.Len() != 7 {
+		t.Fatal(items, err)
 	}
 	at := time.Unix(1600112492, 0).UTC()
 	env := func(string) (string, bool) { return "place", true }
@@ -75,21 +75,21 @@ func TestCallbackNews(t *testing.T) {
 		{Kind: operation.NewsIgnored},
 		{Key: "12345678901234567890", Kind: operation.NewsPlain, Reference: "m2", URL: "https://example.com/place/m2", At: at},
 	} {
-		got, err := c.Read(http.Header{}, body, items[i], env)
+		got, err := items.Read(i, env)
 		got.Item = ""
 		if err != nil || got != want {
 			t.Errorf("entry %d: %+v, want %+v, %v", i, got, want, err)
 		}
 	}
 	for _, i := range []int{5, 6} {
-		if got, err := c.Read(http.Header{}, body, items[i], env); err == nil {
+		if got, err := items.Read(i, env); err == nil {
 			t.Errorf("entry %d without a key is read: %+v", i, got)
 		}
 	}
 	for _, other := range []string{`{}`, `"x"`, `null`} {
 		v, err := DecodeJSON([]byte(other))
 		if err == nil {
-			_, err = c.Items(http.Header{}, v)
+			_, err = c.Entries(http.Header{}, v)
 		}
 		if err == nil {
 			t.Errorf("%s is taken for a list", other)
@@ -103,8 +103,12 @@ func TestCallbackWithoutAKeyIsKnownByItsBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := p.Callbacks.Read(nil, nil, map[string]any{"event": "delivered"}, nil)
-	b, _ := p.Callbacks.Read(nil, nil, map[string]any{"event": "delivered", "x": "1"}, nil)
+	both, err := p.Callbacks.Entries(nil, []any{map[string]any{"event": "delivered"}, map[string]any{"event": "delivered", "x": "1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := both.Read(0, nil)
+	b, _ := both.Read(1, nil)
 	if err != nil || a.Key == b.Key || !strings.HasPrefix(a.Key, "sha256:") {
 		t.Errorf("%q %q %v", a.Key, b.Key, err)
 	}
