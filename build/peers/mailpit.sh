@@ -1,4 +1,5 @@
-# Mail to people against Mailpit: headers, both parts, refusals, a lost answer.
+# Mail to people, and the profile smtp, against Mailpit: headers, both parts, refusals, a
+# lost answer.
 version=v1.33.1
 mkdir -p "$cache/$version"
 if [ ! -x "$cache/$version/mailpit" ]; then
@@ -7,3 +8,4 @@ if [ ! -x "$cache/$version/mailpit" ]; then
 fi
 export HOLDPOINT_MAILPIT=$cache/$version/mailpit
 peer_test ./jobs/peers
+peer_test ./systems/peers -run Mailpit
