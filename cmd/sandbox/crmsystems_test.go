@@ -106,6 +106,12 @@ func TestShopifyCodesAndTriggers(t *testing.T) {
 	if !log[2].Lookup || log[0].Lookup || strings.Contains(strings.Join(log[0].Headers.Values("X-Shopify-Access-Token"), ""), "test") {
 		t.Errorf("log %+v", log)
 	}
+	// An ID with slashes leads to a page of its own.
+	_, link, _ := strings.Cut(p.get("/?destination=shopify").raw, `href="/shopify/view/`)
+	link, _, _ = strings.Cut(link, `"`)
+	if g := p.get("/shopify/view/" + link); g.status != http.StatusOK || !strings.Contains(g.raw, "DiscountCodeNode") {
+		t.Errorf("%s: %d", link, g.status)
+	}
 	// A fault that is meant for effects is not used up by the query, and the other way round.
 	p.control("faults", `{"destination":"shopify","fault":"drop_before_execute","on":"lookup"}`)
 	p.wantStatus(p.json(graph, `{"query":"mutation T($h: String, $p: JSON) { flowTriggerReceive(handle: $h, payload: $p) { userErrors { message } } }","variables":{"h":"x","p":{}}}`), http.StatusOK)
