@@ -215,7 +215,7 @@ func (u *unit) decide(d Decided) error {
 	u.w.approvals = append(u.w.approvals, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash),
 		"decision": d.Decision, "user_id": u.actor.ID, "role": role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now,
 		"for_user": nilIfEmpty(string(as.For.ID)), "delegation_id": nilIfEmpty(string(as.By.ID)), "reason_code": d.Preset, "reason_words": d.PresetWords})
-	links := append([]string{"approval", string(id), "role", string(role), "preset", d.Preset}, u.onBehalf(as)...)
+	links := append([]string{"approval", string(id), "role", string(role), versionHash, hexOf(u.facts.VersionHash), "preset", d.Preset}, u.onBehalf(as)...)
 	if group != "" && d.Decision == operation.Approve {
 		links = append(links, "group", group)
 	}

@@ -89,6 +89,35 @@ func (r *Record) Subject(kind operation.SubjectKind, id string, yield func(opera
 		func(h HistoryRow) error { return yield(h.Line()) }, string(kind), id)
 }
 
+// UnboundHash is an entry of an operation's history that holds the hash of a version, or of
+// the bytes that an attempt sent, which has another hash now or is gone.
+type UnboundHash struct {
+	ID        int64  `db:"id"`
+	Operation string `db:"operation"`
+	Seq       int64  `db:"seq"`
+	Kind      string `db:"kind"` // version or request
+	Of        string `db:"of"`   // the version's or the attempt's identifier
+	Gone      bool   `db:"gone"`
+}
+
+// UnboundHashes gives the entries whose hashes are not those that stand beside contents
+// and requests. Entries from before versions stood in them hold none.
+func (r *Record) UnboundHashes(yield func(UnboundHash) error) error {
+	for _, q := range []string{
+		`SELECT h.id, h.subject_id AS operation, h.seq, 'version' AS kind, h.version_id AS of, v.id IS NULL AS gone
+			FROM history h LEFT JOIN content_versions v ON v.id = h.version_id AND v.operation_id = h.subject_id
+			WHERE h.subject_kind = 'operation' AND h.links LIKE '%"` + versionHash + `":%' AND encode(v.hash, 'hex') IS DISTINCT FROM CAST(h.links AS jsonb) ->> '` + versionHash + `' ORDER BY h.id`,
+		`SELECT h.id, h.subject_id AS operation, h.seq, 'request' AS kind, CAST(h.links AS jsonb) ->> 'attempt' AS of, a.id IS NULL AS gone
+			FROM history h LEFT JOIN attempts a ON a.id = CAST(h.links AS jsonb) ->> 'attempt' AND a.operation_id = h.subject_id
+			WHERE h.subject_kind = 'operation' AND h.action = 'dispatch' AND h.links LIKE '%"request":%' AND encode(a.resolved_hash, 'hex') IS DISTINCT FROM CAST(h.links AS jsonb) ->> 'request' ORDER BY h.id`,
+	} {
+		if err := each(r, q, yield); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Head is the end of a subject's chain as its own row says.
 type Head struct {
 	Kind operation.SubjectKind `db:"kind"`

@@ -208,7 +208,7 @@ func (u *unit) approveReexecution(sh Shown, sel operation.Selector, as operation
 	}
 	required := max(u.flow.Reexecution.Required, 1)
 	given = append(given, operation.Given{User: as.Who.One(), Decision: operation.Approve, For: as.Principal()})
-	links := append([]string{"approval", id, "request", string(o.RequestID), "role", string(sel.Role)}, u.onBehalf(as)...)
+	links := append([]string{"approval", id, "request", string(o.RequestID), "role", string(sel.Role), versionHash, hexOf(u.facts.VersionHash)}, u.onBehalf(as)...)
 	if !operation.QuorumReached(operation.Policy{Required: required}, given) {
 		u.note(o, "approve", sh.Reason, links...)
 		return nil

@@ -101,7 +101,11 @@ func (u *unit) insertOperation(o *opRow, n newContent) error {
 			o.State = operation.PendingApproval
 		}
 	}
-	u.enter(o, "create", "", o.State, n.reason, "replaces", o.Replaces)
+	made := ""
+	if v.hash != nil {
+		made = hexOf(v.hash[:])
+	}
+	u.enter(o, "create", "", o.State, n.reason, "replaces", o.Replaces, versionHash, made)
 	who := u.people(o)
 	if n.second {
 		who.Approvers = responsible(policy.Approvers, u.who)

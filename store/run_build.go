@@ -164,7 +164,11 @@ func (b *runBuilder) operation(f *definition.Flow, version int, run operation.Ru
 }
 
 func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy string, v madeVersion) error {
-	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID), "policy", strconv.Itoa(o.FlowVersion))
+	hash := ""
+	if v.hash != nil {
+		hash = hex.EncodeToString(v.hash[:])
+	}
+	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID), "policy", strconv.Itoa(o.FlowVersion), versionHash, hash)
 	e.To, e.VersionID = o.State, o.VersionID
 	seq, head := chain(&e, 0, o.ChainHash)
 	b.entries = append(b.entries, e)
@@ -177,10 +181,6 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	b.rows.Ops = append(b.rows.Ops, map[string]any{"id": o.ID, "run": o.RunID, "flow": o.Flow, "fv": o.FlowVersion, "stage": o.Stage, "no": o.StageNo, "stages": o.Stages,
 		"dest": o.Destination, "action": o.Action, "effect": o.EffectType, "account": o.Account, "env": o.Environment, "title": o.Title, "state": o.State,
 		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "nu": d.Who.User, "at": d.At, "seq": seq, "head": hex.EncodeToString(head)})
-	hash := ""
-	if v.hash != nil {
-		hash = hex.EncodeToString(v.hash[:])
-	}
 	missing := v.missing
 	if missing == nil {
 		missing = []string{}

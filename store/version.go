@@ -122,7 +122,7 @@ func (u *unit) addVersion(n NewVersion) error {
 	if err := u.insertVersion(v, n.Author); err != nil {
 		return err
 	}
-	u.note(o, "new_version", n.Author.Note, "version", string(o.VersionID), "author_kind", n.Author.Kind)
+	u.note(o, "new_version", n.Author.Note, "version", string(o.VersionID), versionHash, hexOf(u.facts.VersionHash), "author_kind", n.Author.Kind)
 	o.replanned = true
 	if n.Submit && v.hash != nil {
 		return u.submit()
@@ -132,6 +132,11 @@ func (u *unit) addVersion(n NewVersion) error {
 	}
 	return nil
 }
+
+// versionHash is the link by which an entry holds the hash of the version that it makes,
+// puts up or decides about: who changes a content and its hash together has to change
+// entries of the history too.
+const versionHash = "version_hash"
 
 func (u *unit) insertVersion(v madeVersion, a Author) error {
 	var hash []byte
@@ -166,7 +171,7 @@ func (u *unit) submit() error {
 	if err := u.insertSubmission(policy); err != nil {
 		return err
 	}
-	return u.move(u.op, operation.EvSubmit, "", "version", string(u.op.VersionID))
+	return u.move(u.op, operation.EvSubmit, "", "version", string(u.op.VersionID), versionHash, hexOf(u.facts.VersionHash))
 }
 
 // pinnedPolicy is the stage's policy; for a replacement of an operation that was ever

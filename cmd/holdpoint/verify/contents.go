@@ -16,6 +16,23 @@ type Bodies struct {
 
 var closed = []operation.State{operation.Confirmed, operation.Rejected, operation.Cancelled, operation.NotExecuted}
 
+// bound compares the hashes that stand beside versions and requests with those that the
+// history holds of them: a content that was changed together with its hash is found by the
+// entries that made it, put it up and approved it.
+func (p *pass) bound() error {
+	if p.Record == nil {
+		return nil
+	}
+	return p.Record.UnboundHashes(func(u store.UnboundHash) error {
+		f := Finding{What: Altered, Kind: operation.SubjectOperation, Subject: u.Operation, Seq: u.Seq, Row: u.ID, Detail: fmt.Sprintf("the hash of the %s %s is not the one that this entry holds", u.Kind, u.Of)}
+		if u.Gone {
+			f.What, f.Detail = Removed, fmt.Sprintf("the %s %s, whose hash this entry holds, is gone", u.Kind, u.Of)
+		}
+		p.r.add(f)
+		return nil
+	})
+}
+
 // contents compares bodies with the hashes that were recorded for them.
 func (p *pass) contents() error {
 	if !p.Contents || p.Record == nil {

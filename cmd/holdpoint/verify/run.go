@@ -68,7 +68,7 @@ func Run(j Job) (*Report, error) {
 	if j.Record == nil {
 		p.x = &export{file: j.Export}
 	}
-	for _, step := range []func() error{p.checkpoints, p.read, p.readLog, p.compareLog, p.compareChains, p.nameRemoved, p.contents} {
+	for _, step := range []func() error{p.checkpoints, p.read, p.readLog, p.compareLog, p.compareChains, p.nameRemoved, p.bound, p.contents} {
 		if err := step(); err != nil {
 			return nil, err
 		}
