@@ -17,6 +17,12 @@ import (
 // apart over some months: settled weeks later, a duplicate recorded later.
 func scatterFacts(t *testing.T, f *storetest.Fixture, rnd *rand.Rand, n int) {
 	t.Helper()
+	scatterWithin(t, f, rnd, n, 100)
+}
+
+// scatterWithin is scatterFacts over so many days.
+func scatterWithin(t *testing.T, f *storetest.Fixture, rnd *rand.Rand, n, days int) {
+	t.Helper()
 	kinds := []string{"LateReport", "Callback", "Lookup"}
 	for i := range n {
 		s := &stand{f: f, t: t}
@@ -54,15 +60,20 @@ func scatterFacts(t *testing.T, f *storetest.Fixture, rnd *rand.Rand, n int) {
 				s.must(f.Store.RecordLookup(t.Context(), hand, s.id, time.Now(), operation.LookupFinding{Result: operation.LookupMany}))
 			}
 		}
-		moveFacts(t, f, s.id, rnd)
+		moveFactsWithin(t, f, s.id, rnd, days)
 	}
 }
 
 // moveFacts shifts all that happened to an operation into the past and stretches it.
 func moveFacts(t *testing.T, f *storetest.Fixture, id operation.ID, rnd *rand.Rand) {
 	t.Helper()
-	back := time.Duration(rnd.Int64N(int64(100*24*time.Hour))) + time.Hour
-	factor := rnd.ExpFloat64() * 20000
+	moveFactsWithin(t, f, id, rnd, 100)
+}
+
+func moveFactsWithin(t *testing.T, f *storetest.Fixture, id operation.ID, rnd *rand.Rand, days int) {
+	t.Helper()
+	back := time.Duration(rnd.Int64N(int64(days)*int64(24*time.Hour))) + time.Hour
+	factor := rnd.ExpFloat64() * 200 * float64(days)
 	to := fmt.Sprintf(`o.created_at - interval '%d seconds' + (%%s - o.created_at) * %f`, int(back.Seconds()), factor)
 	at := func(col string) string {
 		return fmt.Sprintf(`CASE WHEN `+col+` IS NOT NULL THEN LEAST(`+to+`, clock_timestamp()) END`, col)
