@@ -122,6 +122,7 @@ func TestSalesforceErrorsAreLists(t *testing.T) {
 		"UNKNOWN_EXCEPTION":       {500, unknown, false},
 		"INSUFFICIENT_ACCESS":     {403, notStarted, true},
 		"SOMETHING_THAT_IS_A_409": {409, unknown, false},
+		"PRECONDITION_FAILED":     {412, unknown, false},
 	} {
 		box.Fault(t, connectortest.Fault{Destination: "salesforce", Fault: "status_before_execute", Status: w.status, Body: `[{"errorCode":"` + code + `","message":"x"}]`})
 		if r := act(c, h.Order(t, box.URL)); r.Outcome != w.want || r.Permanent != w.permanent {

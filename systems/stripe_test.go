@@ -12,6 +12,7 @@ import (
 	"holdpoint/connector"
 	"holdpoint/connector/connectortest"
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 )
 
 const (
@@ -277,6 +278,34 @@ func TestStripeSearchIsNoLookup(t *testing.T) {
 		}
 		if a.Authoritative || strings.Contains(string(h.Profile.Source), "/search") {
 			t.Errorf("%s rests on a lookup that lags", action)
+		}
+	}
+}
+
+// Events that Stripe causes itself name no request, and no key: they are nobody's.
+func TestStripeEventsWithoutARequest(t *testing.T) {
+	t.Parallel()
+	h := stripe(t, "invoice_create")
+	a, err := h.Profile.Action(h.Action)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "op_01234567890123456789012345"
+	about := definition.Context{Key: id, OperationID: id, Content: h.Content(1)}
+	ours := `{"id":"evt_2","livemode":true,"request":{"id":"req_1","idempotency_key":"` + id + `"},"data":{"object":{"id":"in_1","customer":"cus_1","metadata":{"operation_id":"` + id + `"}}}}`
+	others := `{"id":"evt_1","request":null,"data":{"object":{"id":"in_9"}}},{"id":"evt_3","request":{"id":null,"idempotency_key":null},"data":{}},{"id":"evt_4"}`
+	for body, want := range map[string]operation.LookupResult{
+		`{"has_more":false,"data":[` + others + `]}`:              operation.LookupNone,
+		`{"has_more":false,"data":[` + others + `,` + ours + `]}`: operation.LookupOne,
+		`{"has_more":true,"data":[` + others + `]}`:               operation.LookupUnreachable,
+		`{"error":{"type":"api_error"}}`:                          operation.LookupUnreachable,
+	} {
+		f := a.ReadLookup(about, definition.Answer{Status: 200, Body: []byte(body)})
+		if f.Result != want {
+			t.Errorf("%s: %+v", body, f)
+		}
+		if want == operation.LookupOne && (f.ID != "in_1" || f.URL != "https://dashboard.stripe.com/invoices/in_1") {
+			t.Errorf("%+v", f)
 		}
 	}
 }
