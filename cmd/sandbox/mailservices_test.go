@@ -229,3 +229,29 @@ func listed(field string) func(got) int {
 		return len(list)
 	}
 }
+
+func TestNewsIsOrdered(t *testing.T) {
+	t.Parallel()
+	p := newPeer(t)
+	p.wantStatus(p.effect(destResend), http.StatusOK)
+	for name, c := range map[string]struct{ path, body, says string }{
+		"no such system": {"callbacks/plain", `{"to":"http://x.test","reference":"op_1","event":"delivered"}`, "signed callbacks"},
+		"no such event":  {"callbacks/resend", `{"to":"http://x.test","reference":"op_1","event":"read"}`, "delivered"},
+		"no such mail":   {"callbacks/resend", `{"to":"http://x.test","reference":"op_2","event":"delivered"}`, "op_2"},
+		"nowhere to go":  {"callbacks/resend", `{"reference":"op_1","event":"delivered"}`, "to"},
+		"unknown field":  {"callbacks/resend", `{"url":"x"}`, "to, id, reference"},
+		"not told":       {"callbacks/postmark", `{"to":"http://x.test","reference":"op_1","event":"dropped"}`, "op_1"},
+	} {
+		if g := p.json("/_control/"+c.path, c.body); g.status != http.StatusBadRequest || !strings.Contains(g.raw, c.says) {
+			t.Errorf("%s: %d %s", name, g.status, g.raw)
+		}
+	}
+	g := p.json("/_control/callbacks/resend", `{"to":"`+p.base+`/plain/things","reference":"op_1","event":"bounced"}`)
+	p.wantStatus(g, http.StatusOK)
+	if !strings.Contains(g.raw, "email.bounced") || !strings.Contains(p.get("/_control/ledger?destination=resend").raw, `"last_event":"bounced"`) {
+		t.Error(g.raw)
+	}
+	if got := p.get("/_control/callbacks/sendgrid").at("secret"); got == nil || got == "" {
+		t.Errorf("secret %v", got)
+	}
+}

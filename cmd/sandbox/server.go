@@ -83,6 +83,7 @@ func (s *sandbox) routes() http.Handler {
 		}
 	}
 	s.routeControl(mux)
+	s.routeNews(mux)
 	s.routePage(mux)
 	return mux
 }
