@@ -111,8 +111,14 @@ func (c *checking) references(d *defined) {
 		at := fmt.Sprintf("stages[%d].", i)
 		if p := c.actions[st.Destination]; p == nil {
 			c.problem(d, at+"destination", "there is no destination %q", st.Destination)
-		} else if _, err := p.Action(st.Action); err != nil {
+		} else if act, err := p.Action(st.Action); err != nil {
 			c.problem(d, at+"action", "destination %s has no action %q", st.Destination, st.Action)
+		} else {
+			for _, stage := range act.EarlierStages() {
+				if !earlier[stage] {
+					c.problem(d, at+"action", "the request of %s holds {target_ref(%s)}, and no earlier stage has the key %q", st.Action, stage, stage)
+				}
+			}
 		}
 		for _, stage := range targetRefs(st.Content) {
 			if !earlier[stage] {
