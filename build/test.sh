@@ -11,3 +11,9 @@ export HOLDPOINT_TEST_BINARY=$PWD/bin/holdpoint
 read -ra packages <<<"${PKG:-./...}"
 # The pipe's status is go test's or, when that is 0, the summary's.
 bin/pgctl run -- go test -json -timeout 20m "$@" "${packages[@]}" | bin/testsum
+
+# The examples with modules of their own, when everything is tested.
+if [[ -z "${PKG:-}" ]]; then
+  command -v temporal >/dev/null || echo 'TEMPORAL SKIPPED: no "temporal" on the PATH; the example is tested with the SDK alone' >&2
+  (cd docs/examples/temporal && ../../../bin/pgctl run -- go test -timeout 10m "$@" ./...)
+fi
