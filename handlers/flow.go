@@ -120,6 +120,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	if m.Acceptance, err = s.acceptanceCard(c, store.AcceptanceFilter{Flow: f.Name}); err != nil {
 		return err
 	}
+	if m.Start, err = s.startLink(c, f.Name); err != nil {
+		return err
+	}
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.RenderStatus(c, status, views.FlowPage(m))
 }

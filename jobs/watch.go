@@ -37,6 +37,8 @@ func (w *Worker) watchOnce(ctx context.Context) {
 	}
 	moves, err := w.store.JudgeLimits(ctx, channels, watchEvery*9/10, breachTitle)
 	w.swept("limit", moves, err)
+	silent, err := w.store.SweepSilentSources(ctx, silenceTitle)
+	w.swept("silent_source", silent, err)
 	made, err := w.store.MakeReports(ctx, channels)
 	w.swept("report", made, err)
 }
@@ -45,6 +47,12 @@ func (w *Worker) watchOnce(ctx context.Context) {
 // owns it.
 func breachTitle(l store.LimitSeen, language string) string {
 	return limitHeading(text.New(language, time.UTC, time.Now()), limitOf(l, operation.NoticeLimit))
+}
+
+// silenceTitle is the title of the task about a silent source.
+func silenceTitle(i store.SourceState, language string) string {
+	p := text.New(language, time.UTC, time.Now())
+	return p.T("sources.silent_task", "Source", i.Source.Title.In(p.Lang), "Time", p.Duration(i.Source.Silence))
 }
 
 func limitOf(l store.LimitSeen, kind operation.NoticeKind) *store.LimitNotice {

@@ -28,6 +28,7 @@ type FlowRow struct {
 // FlowModel is one flow as a readable card.
 type FlowModel struct {
 	Frame
+	Start           string // where the viewer may start a run by hand; "" = they may not
 	Key             string
 	Title           string
 	Version         int
@@ -140,6 +141,7 @@ type DestinationModel struct {
 	Pause       *ReasonForm
 	Resume      *ReasonForm
 	Acceptance  AcceptanceCard
+	Callbacks   CallbackCard
 }
 
 // HealthView says how the newest attempts at a destination ended, each outcome apart.

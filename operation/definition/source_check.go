@@ -107,3 +107,8 @@ func (s *Source) checkStarter(raw rawSource, p *problems) {
 		}
 	}
 }
+
+// Stamped reports whether a time is part of what is signed, so that the tolerance counts.
+func (s Signature) Stamped() bool {
+	return s.Scheme == SchemeStandardWebhooks || s.Scheme == SchemeStripe || s.Scheme == SchemeHubSpot
+}
