@@ -194,6 +194,14 @@ func lineTime(p *text.Printer, l TimelineLine) string {
 	return p.T("incidents.from_to", "From", p.Short(l.At), "To", p.Clock(l.Until))
 }
 
+// lineExact is the time of a line whole, as it stands on paper.
+func lineExact(p *text.Printer, l TimelineLine) string {
+	if l.Until.Sub(l.At) < time.Minute {
+		return p.Exact(l.At)
+	}
+	return p.T("incidents.from_to", "From", p.Exact(l.At), "To", p.Exact(l.Until))
+}
+
 // recipientsText says how many people or customers are concerned, and of how many
 // operations that is not known.
 func recipientsText(p *text.Printer, s operation.IncidentScope) string {

@@ -1598,9 +1598,9 @@ func incidentTimeline(m IncidentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var83 string
-			templ_7745c5c3_Var83, templ_7745c5c3_Err = templruntime.NewAttributeExpression(text.From(ctx).Exact(l.At)).Resolve(ctx)
+			templ_7745c5c3_Var83, templ_7745c5c3_Err = templruntime.NewAttributeExpression(lineExact(text.From(ctx), l)).Resolve(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 248, Col: 105}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 248, Col: 107}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var83)
 			if templ_7745c5c3_Err != nil {
@@ -1613,7 +1613,7 @@ func incidentTimeline(m IncidentModel) templ.Component {
 			var templ_7745c5c3_Var84 string
 			templ_7745c5c3_Var84, templ_7745c5c3_Err = templ.JoinStringErrs(lineTime(text.From(ctx), l))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 248, Col: 137}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 248, Col: 139}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var84))
 			if templ_7745c5c3_Err != nil {
@@ -2028,9 +2028,9 @@ func incidentSignatures(m IncidentModel) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var104 string
-			templ_7745c5c3_Var104, templ_7745c5c3_Err = templ.JoinStringErrs(t(ctx, "incidents.signed", "Revision", g.Revision, "Who", Plain(g.By), "Role", t(ctx, "role."+string(g.Role)), "At", g.At))
+			templ_7745c5c3_Var104, templ_7745c5c3_Err = templ.JoinStringErrs(t(ctx, "incidents.signed", "Revision", g.Revision, "Who", Plain(g.By), "Role", t(ctx, "role."+string(g.Role)), "At", text.From(ctx).Exact(g.At)))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 319, Col: 135}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `incident_page.templ`, Line: 319, Col: 157}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var104))
 			if templ_7745c5c3_Err != nil {
