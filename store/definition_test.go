@@ -144,6 +144,10 @@ func TestApply(t *testing.T) {
 		_, err := s.Apply(ctx, admin, []store.File{demo(t, "plain.yaml", "create_thing:", "create_item:")})
 		problems(t, err, "stages[0].action", "create_thing")
 	})
+	t.Run("ARequestMayNameAnEarlierStageOnly", func(t *testing.T) {
+		_, err := s.Apply(ctx, admin, []store.File{demo(t, "plain.yaml", "path: /things", "path: /things/{target_ref(order)}")})
+		problems(t, err, "stages[0].action", "create_thing", "{target_ref(order)}", `"order"`)
+	})
 	t.Run("ASourceGetsVersionsToo", func(t *testing.T) {
 		done, err := s.Apply(ctx, command, []store.File{demo(t, "shopify.yaml", "silence: 2d", "silence: 3d")})
 		ok(t, err)
