@@ -83,6 +83,9 @@ func (s *site) showDestination(c echo.Context, status int, t typed) error {
 	if m.Acceptance, err = s.acceptanceCard(c, store.AcceptanceFilter{Destination: d.Name}); err != nil {
 		return err
 	}
+	if m.Callbacks, err = s.callbackCard(c, d); err != nil {
+		return err
+	}
 	m.Frame = web.Frame(c, views.SectionDestinations)
 	return web.RenderStatus(c, status, views.DestinationPage(m))
 }

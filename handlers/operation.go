@@ -62,6 +62,9 @@ func (s *site) showOperation(c echo.Context, status int, p *store.OperationPage,
 	if m.Cause, err = s.causeBlock(c, b); err != nil {
 		return err
 	}
+	if m.News, err = s.newsSteps(c, p.ID); err != nil {
+		return err
+	}
 	if m.Panel.Next, err = s.nextUnknown(c, p); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/a-h/templ/parser/v2/visitor"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/views/text"
 )
 
@@ -21,41 +22,49 @@ import (
 // model: each word must have its sentence.
 func families() map[string][]string {
 	f := map[string][]string{
-		"outcome.":          {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
-		"proof.":            proofWords,
-		"delivery.why.":     DeliveryReasons,
-		"action.":           slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords),
-		"invalid.":          invalidCodes,
-		"detail.":           historyDetails,
-		"refusal.":          names(operation.Codes),
-		"state.":            append(names(operation.States), string(StateOpen), string(StateClosed)),
-		"state.says.":       names(operation.States),
-		"role.":             names(operation.Roles),
-		"delivery.result.":  names(DeliveryResults),
-		"checklist.":        names(operation.Checklist),
-		"check.":            {"yes", "no"},
-		"probe.":            names([]operation.ProbeResult{operation.ProbeHeld, operation.ProbeBroken, operation.ProbeUnclear}),
-		"probe.shows.":      names([]operation.ProbeResult{operation.ProbeHeld, operation.ProbeBroken, operation.ProbeUnclear}),
-		"probe.step.":       {"first", "again", "other", "together", "lookup"},
-		"probe.after.":      {"repeated", "looked_up", "person"},
-		"flow.on_missing.":  {"draft", "refuse"},
-		"language.":         text.Languages,
-		"theme.":            {"auto", "light", "dark"},
-		"confirmed_by.":     names([]ConfirmedBy{ByDestination, ByPerson}),
-		"duplicate.":        names([]Duplicate{DuplicateSuspected, DuplicateConfirmed}),
-		"delivery.":         names([]DeliveryState{DeliveryAccepted, DeliveryDelivered, DeliveryBounced, DeliveryComplained}),
-		"paused.":           names([]PauseScope{PauseAll, PauseOperation, PauseFlow, PauseDestination}),
-		"attempt.kind.":     names([]operation.AttemptKind{operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution}),
-		"attempt.settled.":  names([]SettledBy{SettledEffect, SettledNoEffect}),
-		"evidence.kind.":    names([]EvidenceKind{EvidenceResponse, EvidenceLookup, EvidenceCallback, EvidenceStatement, EvidenceLate}),
-		"lookup.":           names([]operation.LookupResult{operation.LookupOne, operation.LookupNone, operation.LookupMany, operation.LookupMismatch, operation.LookupUnreachable}),
-		"decision.given.":   names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
-		"version.decision.": names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
-		"edit.title.":       names([]EditMode{EditVersion, EditReplacement}),
-		"edit.do.":          names([]EditMode{EditVersion, EditReplacement}),
-		"approved.view.":    names([]VersionViewKind{ViewContent, ViewChanges}),
-		"destination.kind.": names([]operation.RequestKind{operation.RequestHTTP, operation.RequestSMTP}),
-		"run.mark.":         names([]StageMark{MarkKept, MarkNext, MarkBlocked, MarkLater}),
+		"outcome.":            {operation.OutcomeUnknown.String(), operation.OutcomeNotStarted.String(), operation.OutcomeConfirmed.String()},
+		"proof.":              proofWords,
+		"delivery.why.":       DeliveryReasons,
+		"sources.kind.":       {definition.KindShopifyFlow, definition.KindShopifyWebhook, definition.KindCloudEvents, definition.KindJSON, definition.KindStarter},
+		"sources.scheme.":     {definition.SchemeHMAC, definition.SchemeStandardWebhooks, definition.SchemeStripe, definition.SchemeHubSpot, definition.SchemeToken},
+		"sources.answer.":     {"200", "202"},
+		"starting.state.":     {"waiting", "going", "done", "dropped"},
+		"starting.separator.": {"comma", "semicolon", "tab", "line"},
+		"starting.why.":       {"inputs", "key", "twice", "not_entitled", "not_possible"},
+		"starting.result.":    {"started", "known", "conflict", "held", "refused"},
+		"starting.table.":     {"empty", "large", "rows", "columns", "text", "quotes", "cell"},
+		"action.":             slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords, []string{"start_table"}),
+		"invalid.":            invalidCodes,
+		"detail.":             historyDetails,
+		"refusal.":            names(operation.Codes),
+		"state.":              append(names(operation.States), string(StateOpen), string(StateClosed)),
+		"state.says.":         names(operation.States),
+		"role.":               names(operation.Roles),
+		"delivery.result.":    names(DeliveryResults),
+		"checklist.":          names(operation.Checklist),
+		"check.":              {"yes", "no"},
+		"probe.":              names([]operation.ProbeResult{operation.ProbeHeld, operation.ProbeBroken, operation.ProbeUnclear}),
+		"probe.shows.":        names([]operation.ProbeResult{operation.ProbeHeld, operation.ProbeBroken, operation.ProbeUnclear}),
+		"probe.step.":         {"first", "again", "other", "together", "lookup"},
+		"probe.after.":        {"repeated", "looked_up", "person"},
+		"flow.on_missing.":    {"draft", "refuse"},
+		"language.":           text.Languages,
+		"theme.":              {"auto", "light", "dark"},
+		"confirmed_by.":       names([]ConfirmedBy{ByDestination, ByPerson}),
+		"duplicate.":          names([]Duplicate{DuplicateSuspected, DuplicateConfirmed}),
+		"delivery.":           names([]DeliveryState{DeliveryAccepted, DeliveryDelivered, DeliveryBounced, DeliveryDropped, DeliveryComplained}),
+		"paused.":             names([]PauseScope{PauseAll, PauseOperation, PauseFlow, PauseDestination}),
+		"attempt.kind.":       names([]operation.AttemptKind{operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution}),
+		"attempt.settled.":    names([]SettledBy{SettledEffect, SettledNoEffect}),
+		"evidence.kind.":      names([]EvidenceKind{EvidenceResponse, EvidenceLookup, EvidenceCallback, EvidenceStatement, EvidenceLate}),
+		"lookup.":             names([]operation.LookupResult{operation.LookupOne, operation.LookupNone, operation.LookupMany, operation.LookupMismatch, operation.LookupUnreachable}),
+		"decision.given.":     names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
+		"version.decision.":   names([]operation.Decision{operation.Approve, operation.RequestChanges, operation.Reject, operation.Withdraw}),
+		"edit.title.":         names([]EditMode{EditVersion, EditReplacement}),
+		"edit.do.":            names([]EditMode{EditVersion, EditReplacement}),
+		"approved.view.":      names([]VersionViewKind{ViewContent, ViewChanges}),
+		"destination.kind.":   names([]operation.RequestKind{operation.RequestHTTP, operation.RequestSMTP}),
+		"run.mark.":           names([]StageMark{MarkKept, MarkNext, MarkBlocked, MarkLater}),
 		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideTake,
 			operation.DecideResume, operation.DecideFinish, operation.DecideTry, operation.DecideCheck, operation.DecideReconcile,
 			operation.DecideReexecution, operation.DecideRemedy}),
@@ -160,6 +169,7 @@ func families() map[string][]string {
 		f[prefix] = list
 	}
 	causeFamilies(f)
+	newsFamilies(f)
 	return f
 }
 

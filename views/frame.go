@@ -182,7 +182,10 @@ const (
 	FlashReleased             = "flash.released"     // a possible duplicate was let through
 	FlashDiscarded            = "flash.discarded"    // it is a duplicate
 	FlashHeldDecided          = "flash.held_decided" // somebody has decided already
-	FlashViewSaved            = "flash.view_saved"   // filters of the list of operations
+	FlashNewsTied             = "flash.news_tied"
+	FlashNewsAside            = "flash.news_aside"
+	FlashNewsDecided          = "flash.news_decided"
+	FlashViewSaved            = "flash.view_saved" // filters of the list of operations
 	FlashViewRenamed          = "flash.view_renamed"
 	FlashViewDeleted          = "flash.view_deleted"
 	FlashViewDefault          = "flash.view_default"

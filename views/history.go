@@ -76,7 +76,7 @@ func firstOf(s string, n int) string {
 var historyWords = []string{"create", "attachment", "new_version", "approve", "request_changes", "withdraw", "approval_expired",
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "left", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
-	"candidate", "content_differs", "silence", "contradicted", "correct_cause",
+	"candidate", "content_differs", "silence", "news_tied", "denied", "contradicted", "correct_cause",
 	"restore_listed", "restore_compared", "take_case", "release_case", "ask_lookup", "correct_case_time", "case_evidence"}
 
 // personWords are the actions of a person's history; each has a key "action.<word>".

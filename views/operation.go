@@ -23,6 +23,7 @@ type OperationModel struct {
 	History  HistoryModel
 	// Cause says why it stopped; nil = it never did.
 	Cause templ.Component
+	News  []NewsStep // what the destination told, in the order in which it happened
 }
 
 // Head is the top of an operation's page.
@@ -104,6 +105,7 @@ const (
 	DeliveryAccepted   DeliveryState = "accepted"
 	DeliveryDelivered  DeliveryState = "delivered"
 	DeliveryBounced    DeliveryState = "bounced"
+	DeliveryDropped    DeliveryState = "dropped"
 	DeliveryComplained DeliveryState = "complained"
 )
 
