@@ -311,6 +311,10 @@ func contentView(id operation.ID, v store.VersionRow) views.ContentView {
 		return views.ContentView{Mail: mailView(id, v, content)}
 	}
 	fields, cut := shownFields(content, pathVersion(id, v.ID)+"/content")
+	if p := interruptView(content); p != nil {
+		p.Whole, p.Cut = fields, cut
+		return views.ContentView{Interrupt: p}
+	}
 	return views.ContentView{Fields: fields, Cut: cut}
 }
 

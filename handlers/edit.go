@@ -118,6 +118,9 @@ func edited(p *store.OperationPage, t *typed) (content map[string]any, missing [
 		content = map[string]any{}
 	}
 	for _, f := range draftFields(p, content) {
+		if f.given {
+			continue
+		}
 		name := "content." + f.path
 		if _, there := t.fields[name]; !there && !f.isFlag() {
 			if slices.Contains(before, f.path) {

@@ -21,6 +21,7 @@ type draftField struct {
 	need   bool   // the action does not go without it
 	brief  string // from the flow
 	edited bool   // a person or a model writes it, says the flow
+	given  bool   // the schema says readOnly: what started the work gave it, and nobody writes it
 }
 
 // draftFields lists the places of a version's content: what is there, what the action's
@@ -42,6 +43,7 @@ func draftFields(p *store.OperationPage, content map[string]any) []draftField {
 	}
 	if p.Action != nil {
 		schemaFields(p.Action.Content, "", add)
+		entryFields(p.Action.Content, content, "", add)
 	}
 	for _, d := range p.Stage2.Drafts {
 		f := add(d.Path)
@@ -52,6 +54,7 @@ func draftFields(p *store.OperationPage, content map[string]any) []draftField {
 		if f.schema == nil && p.Action != nil {
 			f.schema = schemaAt(p.Action.Content, f.path)
 		}
+		f.given = p.Action != nil && isGiven(p.Action.Content, f.path)
 		out = append(out, *f)
 	}
 	sort.Slice(out, func(i, j int) bool {
@@ -81,6 +84,40 @@ func schemaFields(schema map[string]any, path string, add func(string) *draftFie
 			f.schema, f.need = sub, slices.ContainsFunc(need, func(n any) bool { return shownValue(n) == name })
 		}
 	}
+}
+
+// entryFields adds what the schema names for the entries that a list of objects has.
+func entryFields(schema map[string]any, v any, path string, add func(string) *draftField) {
+	switch x := v.(type) {
+	case map[string]any:
+		props, _ := schema["properties"].(map[string]any)
+		for name, e := range x {
+			sub, _ := props[name].(map[string]any)
+			entryFields(sub, e, strings.TrimPrefix(path+"."+name, "."), add)
+		}
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		for i, e := range x {
+			at := path + "." + strconv.Itoa(i)
+			if _, is := e.(map[string]any); is {
+				schemaFields(items, at, add)
+			}
+			entryFields(items, e, at, add)
+		}
+	}
+}
+
+// isGiven reports that a place, or one around it, is readOnly.
+func isGiven(schema map[string]any, path string) bool {
+	for i, r := range path + "." {
+		if r != '.' {
+			continue
+		}
+		if s := schemaAt(schema, path[:i]); s != nil && s["readOnly"] == true {
+			return true
+		}
+	}
+	return false
 }
 
 // schemaAt finds the schema of one place.
@@ -123,6 +160,7 @@ func (f draftField) view(value string, missing []string) views.EditField {
 	if e.Name != f.path {
 		e.Label = f.path
 	}
+	e.ReadOnly = f.given
 	limit, _ := strconv.Atoi(shownValue(f.schema["maxLength"]))
 	e.MaxLen = limit
 	e.Optional = f.schema != nil && !f.need && !f.edited && !slices.Contains(missing, f.path)

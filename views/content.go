@@ -1,9 +1,11 @@
 package views
 
-// ContentView is content as people read it: a mail, or fields.
+// ContentView is content as people read it: a mail, the answer to a paused graph, or
+// fields.
 type ContentView struct {
-	Mail   *MailView
-	Fields []Field
+	Mail      *MailView
+	Interrupt *InterruptView // what a paused graph asks, and its answer
+	Fields    []Field
 	// Cut says that there are more fields than are shown.
 	Cut Cut
 	// Erased says that the body was erased for privacy; hash and decisions stay.

@@ -80,6 +80,7 @@ func approvalFixtures() []Fixture {
 		{"operation-pending-own", views.OperationPage(own)},
 		{"operation-pending-expired", views.OperationPage(expired)},
 		{"operation-pending-task", views.OperationPage(task)},
+		{"operation-pending-interrupt", views.OperationPage(interruptPage())},
 		{"operation-draft", views.OperationPage(draft)},
 		{"operation-sent-back", views.OperationPage(sentBack())},
 	}
