@@ -94,6 +94,8 @@ var walkCases = map[string]walkCase{
 	"/incidents/:id":                            {things: "nobody's"},
 	"POST /incidents/pick":                      {answer: redirects},
 	"/tasks/:id":                                {things: "nobody's"},
+	"/starts/:id":                               {things: "nobody's"},
+	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it
 	"/flows/:name/versions/:version/sheet":      {things: "flow", open: true},
 	"/patterns/:id":                             {things: "nobody's"},
 	"/people":                                   {everywhere: true},

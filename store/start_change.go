@@ -68,10 +68,10 @@ func (s *Store) SetStart(ctx context.Context, a Actor, id operation.StartID, rev
 			return operation.Refuse(operation.CodeStaleRevision)
 		}
 		if !slices.Contains(definition.Encodings, r.Encoding) {
-			return &Invalid{Field: "encoding", Code: "start_encoding"}
+			return operation.Refuse(operation.CodeStaleRevision) // no form of ours offers it
 		}
 		if !slices.Contains(definition.Separators, r.Separator) {
-			return &Invalid{Field: "separator", Code: "start_separator"}
+			return operation.Refuse(operation.CodeStaleRevision)
 		}
 		table, err := definition.ReadTable(st.Body, r.Encoding, r.Separator)
 		if err != nil {
