@@ -91,16 +91,22 @@ func caseFilter(q url.Values, now time.Time) store.CaseFilter {
 		}
 	}
 	f.Number, _ = operation.ParseCaseNumber(q.Get("q"))
+	if p := q.Get("pattern"); operation.ValidID("pat", p) {
+		f.Pattern = operation.PatternID(p)
+	}
 	return f
 }
 
 func casesFilter(f store.CaseFilter, q url.Values, list *store.CaseList, lang string, named func([]store.Named, string) []views.Option) views.CasesFilter {
 	out := views.CasesFilter{Q: q.Get("q"), Closed: f.Closed, Flows: named(list.Flows, f.Flow), Destinations: named(list.Destinations, f.Destination),
 		Whose: []views.Option{{Value: "mine", Selected: f.Mine}, {Value: "untaken", Selected: f.Untaken}}}
+	if f.Pattern != "" {
+		out.Pattern, out.PatternURL = f.Pattern, pathPattern(f.Pattern)
+	}
 	for _, d := range caseAges {
 		out.Ages = append(out.Ages, views.Option{Value: ageValue(d), Selected: q.Get("age") == ageValue(d)})
 	}
-	for _, name := range []string{"q", "whose", "flow", "destination", "age", "closed"} {
+	for _, name := range []string{"q", "whose", "flow", "destination", "age", "closed", "pattern"} {
 		out.Active = out.Active || q.Get(name) != ""
 	}
 	return out
@@ -161,8 +167,10 @@ func (s *site) workOnCases(c echo.Context) error {
 			return err
 		}
 		return c.Redirect(http.StatusSeeOther, views.PathCases+"/result?"+url.Values{"form": {t.val("form_id")}}.Encode())
+	case "settle":
+		return s.settleCases(c, t, list)
 	}
-	return s.settleCases(c, t, list)
+	return echo.NewHTTPError(http.StatusBadRequest) // no button of ours sends it
 }
 
 // settleCases freezes a list and leads to its first case.

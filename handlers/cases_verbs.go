@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -42,7 +43,11 @@ func (s *site) aboutCase(verb caseVerb) echo.HandlerFunc {
 		if r := refusalOf(err); r != nil && web.RefusalStatus(r.Code) != http.StatusForbidden {
 			return s.caseRefused(c, p.Case.ID, q, t, r)
 		}
+		var no *store.Invalid
 		switch {
+		case errors.As(err, &no):
+			t.wrong(no.Field, views.Invalid(no.Code, no.Limit))
+			return s.showCase(c, http.StatusUnprocessableEntity, p, q, t)
 		case err != nil:
 			return err
 		case len(t.errors) > 0:

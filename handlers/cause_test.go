@@ -1,6 +1,8 @@
 package handlers_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,18 +109,25 @@ func TestDisputesInABrowser(t *testing.T) {
 	look.NoScript = true
 	start := chrometest.Start(t)
 	tab := h.signedInTab(t, start, look, "ops")
+	log := filepath.Join(t.TempDir(), "export.pdf")
+	if err := os.WriteFile(log, []byte("%PDF-1.4\n%%EOF\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	tab.Get(h.url + "/disputes?flow=newsletter-coupon&all=yes")
-	tab.Do(chromedp.WaitVisible(`[data-testid="dispute-item"]`), chromedp.Click(`#pick-`+string(ids[1])),
+	tab.Do(chromedp.WaitVisible(`[data-testid="dispute-item"]`), chromedp.Click(`#pick-`+string(ids[1])), chromedp.SetUploadFiles(`#files`, []string{log}),
 		chromedp.SendKeys(`#evidence`, "Their export has none of them."), chromedp.Click(`[data-testid="form-disputes"] [data-testid="submit"]`), chromedp.WaitVisible(`[data-testid="dispute-row"]`))
 	if text := tab.Text("main"); !strings.Contains(text, "2 effects are disputed") {
 		t.Errorf("the report says: %s", text)
+	}
+	if n := h.Count(t, "attachments WHERE kind = 'application/pdf' AND evidence_id IS NOT NULL"); n != 2 {
+		t.Errorf("%d files are kept, want one with each", n)
 	}
 	for i, want := range []operation.State{operation.Review, operation.Confirmed, operation.Review} {
 		h.wantState(t, ids[i], want)
 	}
 	wide := h.signedInTab(t, start, chrometest.Look{Width: 1280, Height: 900}, "ops")
 	pattern := attr(h.as(t, "ops").get(opPath(unknown)).has("to-pattern"), "href")
-	for _, path := range []string{"/patterns", pattern, "/disputes", opPath(unknown)} {
+	for _, path := range []string{"/patterns", pattern, "/cases?pattern=" + pattern[len("/patterns/"):], "/disputes", opPath(unknown)} {
 		wide.Get(h.url + path)
 		wide.Do(chromedp.WaitVisible(`main`))
 		wide.Axe(path)

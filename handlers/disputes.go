@@ -65,7 +65,7 @@ func (s *site) showDisputes(c echo.Context, status int, t typed) error {
 
 // disputeSet disputes each ticked effect alone and leads to the report.
 func (s *site) disputeSet(c echo.Context) error {
-	t, err := sent(c)
+	t, err := sentFiles(c)
 	if err != nil {
 		return err
 	}
@@ -95,10 +95,15 @@ func (s *site) disputeSet(c echo.Context) error {
 		one := typed{fields: url.Values{"revision": {t.val("revision." + id)}}}
 		list = append(list, store.DisputeOne{Operation: operation.ID(id), Revision: one.revision()})
 	}
-	err = s.Store.DisputeSet(c.Request().Context(), v.Actor(), t.val("form_id"), t.text("evidence"), t.text("link"), list)
+	with := store.DisputedWith{Evidence: t.text("evidence"), Link: t.text("link"), Files: t.attached("files").Evidence}
+	err = s.Store.DisputeSet(c.Request().Context(), v.Actor(), t.val("form_id"), with, list)
 	var invalid *store.Invalid
 	if errors.As(err, &invalid) {
-		t.wrong("", views.Sentence("dispute.too_many", "Limit", invalid.Limit))
+		if invalid.Field == "files" {
+			t.wrong("files", views.Invalid(invalid.Code, invalid.Limit))
+		} else {
+			t.wrong("", views.Sentence("dispute.too_many", "Limit", invalid.Limit))
+		}
 		return s.showDisputes(c, http.StatusUnprocessableEntity, t)
 	}
 	if err != nil {

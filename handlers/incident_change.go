@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -63,7 +65,7 @@ func (s *site) addOperations(c echo.Context) error {
 			return err
 		}
 		if p.Missing > 0 || len(p.Rows) == 0 {
-			t.wrong("operations", views.Sentence("incidents.some_missing"))
+			t.wrong("operations", views.Sentence("incidents.missing_named", "IDs", strings.Join(p.Unknown, ", ")))
 			return nil
 		}
 		var ids []operation.ID
@@ -83,6 +85,7 @@ func (s *site) takeOperation(c echo.Context) error {
 func (s *site) addIncidentTask(c echo.Context) error {
 	return s.aboutIncident(c, "flash.task_opened", func(t *typed, sh store.IncidentShown) error {
 		n := newTask(c, t)
+		notPast(c, t, "due", n.Due, time.Time{})
 		if len(t.errors) > 0 {
 			return nil
 		}

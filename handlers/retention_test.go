@@ -118,3 +118,35 @@ func TestLookAtCaseAndRun(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallForms: what a form says wrong is said in its own words, and nothing typed is lost.
+func TestSmallForms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ops := h.as(t, "ops")
+	form := ops.get("/tasks").want(200)
+	due := []string{"title", "Ask them", "role", "ops_owner", "due"}
+	ops.submit(form, "form-task", append(due, "2020-01-01T10:00")...).want(422).says("The due time has passed", "Ask them")
+	ops.submit(form, "form-task", append(due, "soon")...).want(422).says("Give a day and a time")
+
+	h.unknown(t)
+	cases := ops.get("/cases").want(200)
+	id := attr(cases.has("case-row"), "data-case")
+	ops.submit(cases, "form-cases", "case", id, "do", "delete").want(400)
+
+	limit := ops.get("/figures/limits/new").want(200)
+	first := ops.submit(limit, "form-limit").want(303)
+	if again := ops.submit(limit, "form-limit").want(303); again.header.Get("Location") != first.header.Get("Location") {
+		t.Errorf("the same form leads to %s, then to %s", first.header.Get("Location"), again.header.Get("Location"))
+	}
+	if n := h.Count(t, "limits"); n != 1 {
+		t.Errorf("%d limits", n)
+	}
+	ops.submit(limit, "form-limit", "value", "77").want(422)
+	if strings.Contains(h.as(t, "auditor").get("/people").want(200).body, `href="/people/factors"`) {
+		t.Error("an auditor is shown a page that they may not open")
+	}
+	if !strings.Contains(h.as(t, "admin").get("/people").want(200).body, `href="/people/factors"`) {
+		t.Error("an admin is not shown the rule about factors")
+	}
+}

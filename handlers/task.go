@@ -113,6 +113,14 @@ func newTask(c echo.Context, t *typed) store.NewTask {
 	return n
 }
 
+// notPast refuses a due time that has passed; one that stood there already may stay.
+func notPast(c echo.Context, t *typed, name string, at, was time.Time) {
+	v := web.VisitOf(c)
+	if !at.IsZero() && at.Before(v.Now) && at.Format(inputTime) != was.In(v.Printer().Zone).Format(inputTime) {
+		t.wrong(name, views.Invalid("due_past", 0))
+	}
+}
+
 // localTime reads a moment in the viewer's zone; zero where the field is empty.
 func localTime(c echo.Context, t *typed, name string) time.Time {
 	if t.text(name) == "" {
@@ -120,7 +128,7 @@ func localTime(c echo.Context, t *typed, name string) time.Time {
 	}
 	at, err := time.ParseInLocation(inputTime, t.text(name), web.VisitOf(c).Printer().Zone)
 	if err != nil || at.Year() < 2000 || at.Year() > 2199 { // a year that was not typed to its end
-		t.wrong(name, views.Invalid("time_malformed", 0))
+		t.wrong(name, views.Invalid("moment_malformed", 0))
 	}
 	return at
 }
@@ -134,6 +142,7 @@ func (s *site) openTask(c echo.Context) error {
 		return web.ErrFormOfAnother
 	}
 	n := newTask(c, &t)
+	notPast(c, &t, "due", n.Due, time.Time{})
 	if len(t.errors) > 0 {
 		return s.showTasks(c, http.StatusUnprocessableEntity, t)
 	}
@@ -247,7 +256,11 @@ func (s *site) aboutTask(c echo.Context, flash string, verb func(*typed, store.T
 func (s *site) editTask(c echo.Context) error {
 	return s.aboutTask(c, "flash.task_changed", func(t *typed, sh store.TaskShown) error {
 		n := newTask(c, t)
-		if len(t.errors) > 0 {
+		k, err := s.Store.FindTask(c.Request().Context(), web.VisitOf(c).Actor(), sh.ID)
+		if err != nil {
+			return err
+		}
+		if notPast(c, t, "due", n.Due, k.Due); len(t.errors) > 0 {
 			return nil
 		}
 		return s.Store.EditTask(c.Request().Context(), web.VisitOf(c).Actor(), sh, store.TaskEdit{Title: n.Title, Why: n.Why, Owner: n.Owner, OwnerRole: n.OwnerRole, Due: n.Due, Reason: t.text("reason")})
@@ -263,7 +276,7 @@ func (s *site) closeTask(c echo.Context) error {
 func (s *site) reopenTask(c echo.Context) error {
 	return s.aboutTask(c, "flash.task_reopened", func(t *typed, sh store.TaskShown) error {
 		due := localTime(c, t, "due")
-		if len(t.errors) > 0 {
+		if notPast(c, t, "due", due, time.Time{}); len(t.errors) > 0 {
 			return nil
 		}
 		return s.Store.ReopenTask(c.Request().Context(), web.VisitOf(c).Actor(), sh, due, strings.TrimSpace(t.text("reason")))

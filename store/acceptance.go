@@ -11,6 +11,8 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // AcceptanceInputLimit bounds the test data of an acceptance, in bytes.
@@ -70,10 +72,23 @@ func (s *Store) AskAcceptance(ctx context.Context, a Actor, n NewAcceptance) (op
 	})
 	switch {
 	case violates(err, "acceptance_runs_one_open"):
+		if same, again := s.acceptanceAgain(ctx, a, n); again == nil && same != "" {
+			return same, nil // the same form sent twice: the same answer
+		}
 		return "", &Invalid{Field: "flow", Code: "acceptance_open"}
 	case violates(err, "acceptance_destinations_test"), violates(err, "acceptance_destinations_current"):
 		return "", &Invalid{Field: "flow", Code: "acceptance_barred"}
 	}
+	return id, err
+}
+
+// acceptanceAgain finds the open run that this person has asked for with exactly the same;
+// "" = there is none.
+func (s *Store) acceptanceAgain(ctx context.Context, a Actor, n NewAcceptance) (id operation.AcceptanceID, err error) {
+	err = s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &id, `SELECT COALESCE((SELECT id FROM acceptance_runs WHERE state IN ('waiting', 'running') AND flow = $1 AND flow_version = $2 AND input = $3 AND requested_by = $4), '')`,
+			n.Flow, n.Version, n.Input, a.ID)
+	})
 	return id, err
 }
 
@@ -283,6 +298,14 @@ func (s *Store) SignAcceptance(ctx context.Context, a Actor, id operation.Accept
 		hash, err := hex.DecodeString(n.Hash)
 		if err != nil {
 			return err
+		}
+		var signed bool
+		if err := t.get(&signed, `SELECT EXISTS (SELECT 1 FROM acceptance_signatures WHERE run_id = $1 AND part = $2 AND sheet_hash = $3 AND user_id = $4 AND comment = $5)`,
+			string(id), n.Part, hash, a.ID, n.Comment); err != nil {
+			return err
+		}
+		if signed {
+			return errDone // the same form sent twice: the same answer
 		}
 		natural := who.Natural
 		if natural == "" {

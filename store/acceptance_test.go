@@ -38,7 +38,11 @@ func TestAcceptanceIsSignedByTwo(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
 	id := ask(t, f)
-	_, err := f.Store.AskAcceptance(t.Context(), f.As("ops"), store.NewAcceptance{Flow: "plain-note", Version: 1, Input: acceptanceInput})
+	again, err := f.Store.AskAcceptance(t.Context(), f.As("ops"), store.NewAcceptance{Flow: "plain-note", Version: 1, Input: acceptanceInput})
+	if ok(t, err); again != id {
+		t.Errorf("the same form sent twice asks for %s, then for %s", id, again)
+	}
+	_, err = f.Store.AskAcceptance(t.Context(), f.As("admin"), store.NewAcceptance{Flow: "plain-note", Version: 1, Input: acceptanceInput})
 	invalid(t, err, "acceptance_open")
 	plan, err := f.Store.ClaimAcceptance(t.Context(), "w1", time.Minute)
 	ok(t, err)
@@ -67,7 +71,11 @@ func TestAcceptanceIsSignedByTwo(t *testing.T) {
 		t.Errorf("signed without a proof: %v", err)
 	}
 	ok(t, sign(owner, operation.SignedByOwner, p.HashHex()))
-	invalid(t, sign(owner, operation.SignedByOwner, p.HashHex()), "acceptance_signed")
+	ok(t, sign(owner, operation.SignedByOwner, p.HashHex())) // the same form sent twice
+	if n := f.Count(t, "history WHERE action = 'sign_acceptance'"); n != 1 {
+		t.Errorf("signed %d times", n)
+	}
+	invalid(t, f.Store.SignAcceptance(t.Context(), f.Fresh(t, owner), id, store.Signature{Part: operation.SignedByOwner, Hash: p.HashHex(), Comment: "with another comment"}), "acceptance_signed")
 	ok(t, sign("admin", operation.SignedByImplementer, p.HashHex()))
 	files, err := storetest.DemoFiles()
 	ok(t, err)

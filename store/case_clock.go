@@ -122,6 +122,9 @@ func (s *Store) CorrectCase(ctx context.Context, a Actor, id operation.CaseID, c
 		if clock == operation.ClockActive {
 			was = all[id].Active
 		}
+		if clock == operation.ClockActive && to > all[id].InHand {
+			return &Invalid{Field: "minutes", Code: "clock_active", Limit: int(all[id].InHand / time.Minute)}
+		}
 		delta := to.Milliseconds() - was.Milliseconds()
 		if delta == 0 {
 			return errDone

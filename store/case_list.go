@@ -17,10 +17,11 @@ type CaseFilter struct {
 	ToSettle    bool // those whose outcome a person can settle now
 	Flow        string
 	Destination string
-	Before      time.Time // opened before; zero = any
-	Number      int64     // one case by its number, 0 = any
-	Cursor      string    // of CaseList.Next or Prev
-	Limit       int       // 0 = CaseListLimit
+	Before      time.Time           // opened before; zero = any
+	Number      int64               // one case by its number, 0 = any
+	Pattern     operation.PatternID // those whose operation stopped so in their round
+	Cursor      string              // of CaseList.Next or Prev
+	Limit       int                 // 0 = CaseListLimit
 }
 
 // CaseListLimit bounds a page of cases, and so what is worked on at once.
@@ -75,6 +76,9 @@ func (f CaseFilter) where(v Viewer, viewer Actor) conditions {
 	}
 	if !f.Before.IsZero() {
 		q.add("c.opened_at < ?", storedTime(f.Before))
+	}
+	if f.Pattern != "" {
+		q.add("EXISTS (SELECT 1 FROM stops s WHERE s.pattern_id = ? AND s.operation_id = c.operation_id AND s.round = c.round)", string(f.Pattern))
 	}
 	if f.Number > 0 {
 		q.add("c.number = ?", f.Number)

@@ -213,6 +213,15 @@ func TestPatternCountsWhatTheViewerSees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for closed, want := range map[bool]int{false: 2, true: 5} {
+		list, err := f.Store.ListCases(t.Context(), f.As("auditor"), store.CaseFilter{Pattern: c.Pattern.ID, Closed: closed})
+		if err != nil || list.Total != want || len(list.Rows) != want {
+			t.Errorf("%d cases of the pattern, closed %v, want %d: %v", list.Total, closed, want, err)
+		}
+		if list, err = f.Store.ListCases(t.Context(), f.As("auditor"), store.CaseFilter{Pattern: "pat_" + c.Pattern.ID[5:] + "0", Closed: closed}); err != nil || list.Total != 0 {
+			t.Errorf("%d cases of no pattern: %v", list.Total, err)
+		}
+	}
 	want := operation.Endings{operation.EndFound: 3, operation.EndPerson: 1, operation.EndNotExecuted: 1, operation.EndOpen: 2}
 	if p.Times != 7 || len(p.Open) != 2 || len(p.Closed) != 5 || p.MayEdit || !sameEndings(p.Ended, want) || p.Open[0].Operation != other.id {
 		t.Errorf("%d times, open %d, closed %d, ended %v", p.Times, len(p.Open), len(p.Closed), p.Ended)

@@ -8,8 +8,12 @@ import (
 	"holdpoint/operation"
 )
 
-// DisputeLimit bounds how many effects are listed, and disputed, together.
-const DisputeLimit = 200
+// DisputeLimit bounds how many effects are listed, and disputed, together; DisputeFiles the
+// bytes that the files of a set take, which are kept with each of its operations.
+const (
+	DisputeLimit = 200
+	DisputeFiles = 200 << 20
+)
 
 // DisputeList are confirmed operations that a person may dispute.
 type DisputeList struct {
@@ -64,14 +68,46 @@ type DisputeOne struct {
 	Revision  int64
 }
 
+// DisputedWith is what a set is disputed with: a statement, a link, files. Each operation
+// gets all of it.
+type DisputedWith struct {
+	Evidence string
+	Link     string
+	Files    []Attachment
+}
+
+// said is all of it, by its hashes: the same form with other files is another form.
+func (w DisputedWith) said() string {
+	said := w.Evidence + "\n" + w.Link
+	for _, f := range w.Files {
+		said += "\n" + hexOf(f.hash[:])
+	}
+	return said
+}
+
+// fits refuses more files than can be kept with so many operations.
+func (w DisputedWith) fits(operations int) error {
+	size := 0
+	for _, f := range w.Files {
+		size += len(f.data)
+	}
+	if size*operations > DisputeFiles {
+		return &Invalid{Field: "files", Code: "dispute_files", Limit: DisputeFiles >> 20}
+	}
+	return nil
+}
+
 // DisputeSet disputes each of a list alone, with the same evidence, and records what became
 // of it (ListTogetherResults gives it). What changed meanwhile, or is not confirmed any
 // more, is refused alone. The same form again gives the same results. Operations that the
 // person may not know of are left out, as missing ones are. An error that is no refusal ends
 // it; what was recorded before stands, and the form can be sent again.
-func (s *Store) DisputeSet(ctx context.Context, a Actor, form, evidence, link string, list []DisputeOne) error {
+func (s *Store) DisputeSet(ctx context.Context, a Actor, form string, with DisputedWith, list []DisputeOne) error {
 	if len(list) > DisputeLimit {
 		return &Invalid{Field: "pick", Code: "dispute_many", Limit: DisputeLimit}
+	}
+	if err := with.fits(len(list)); err != nil {
+		return err
 	}
 	v, err := s.readViewer(ctx, a)
 	if err != nil {
@@ -89,7 +125,7 @@ func (s *Store) DisputeSet(ctx context.Context, a Actor, form, evidence, link st
 		if decided[x.Operation] {
 			continue
 		}
-		code, err := s.disputeOne(ctx, a, v, form, evidence, link, x)
+		code, err := s.disputeOne(ctx, a, v, form, with, x)
 		if errors.Is(err, ErrNotFound) {
 			continue
 		}
@@ -105,9 +141,11 @@ func (s *Store) DisputeSet(ctx context.Context, a Actor, form, evidence, link st
 }
 
 // disputeOne gives the code of the refusal; "" = it is disputed.
-func (s *Store) disputeOne(ctx context.Context, a Actor, v Viewer, form, evidence, link string, x DisputeOne) (operation.Code, error) {
+func (s *Store) disputeOne(ctx context.Context, a Actor, v Viewer, form string, with DisputedWith, x DisputeOne) (operation.Code, error) {
 	var r *operation.Refusal
-	err := s.disputeVerb(ctx, a, Shown{Operation: x.Operation, Revision: x.Revision, FormID: form + "/" + string(x.Operation), Said: evidence + "\n" + link, Reason: evidence}, link, func(u *unit) error {
+	shown := Shown{Operation: x.Operation, Revision: x.Revision, FormID: form + "/" + string(x.Operation), Said: with.said(), Reason: with.Evidence,
+		Files: Attached{Evidence: slices.Clone(with.Files)}}
+	err := s.disputeVerb(ctx, a, shown, with.Link, func(u *unit) error {
 		if !v.Sees(u.op.Flow, u.op.Destination) {
 			return ErrNotFound
 		}

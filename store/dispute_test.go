@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"holdpoint/operation"
@@ -53,7 +54,11 @@ func TestDisputeSet(t *testing.T) {
 	open := f.Ready(t)
 	list = append(list, store.DisputeOne{Operation: "op_00000000000000000000000000", Revision: 1}, store.DisputeOne{Operation: open, Revision: f.Decision(t, open, operation.Approve).Revision})
 	form := store.NewFormID()
-	ok(t, f.Store.DisputeSet(t.Context(), ops, form, "Their export of today has none of them.", "https://there.example/export", list))
+	with := store.DisputedWith{Evidence: "Their export of today has none of them.", Link: "https://there.example/export", Files: []store.Attachment{attachment(t, "export.png", pngOf(t, 3, 2))}}
+	ok(t, f.Store.DisputeSet(t.Context(), ops, form, with, list))
+	if n := f.Count(t, "attachments a JOIN attachment_bodies b ON b.attachment_id = a.id JOIN evidence e ON e.id = a.evidence_id WHERE e.body = $1", with.Evidence); n != len(all)-2 {
+		t.Errorf("%d files are kept, want one with each that is disputed", n)
+	}
 	want := map[operation.ID]operation.Code{all[0].id: operation.CodeStaleRevision, all[1].id: operation.CodeStaleRevision, open: operation.CodeForbiddenMove}
 	for _, s := range all[2:] {
 		want[s.id] = operation.CodeOK
@@ -74,14 +79,17 @@ func TestDisputeSet(t *testing.T) {
 		t.Errorf("%d disputed", disputed())
 	}
 	// the same form again, as after a lost answer
-	ok(t, f.Store.DisputeSet(t.Context(), ops, form, "Their export of today has none of them.", "https://there.example/export", list))
+	ok(t, f.Store.DisputeSet(t.Context(), ops, form, with, list))
 	if disputed() != 4 || len(became(t, f, ops, form)) != len(want) {
 		t.Error("repeating did something")
 	}
 	for _, s := range all {
 		(&race{f: f, t: t, id: s.id}).whole()
 	}
-	if err := f.Store.DisputeSet(t.Context(), ops, store.NewFormID(), "x", "", make([]store.DisputeOne, store.DisputeLimit+1)); err == nil {
+	big := with
+	big.Files = []store.Attachment{attachment(t, "big.pdf", []byte(pdf[:9]+strings.Repeat(" ", 2<<20)+pdf[9:]))}
+	invalid(t, f.Store.DisputeSet(t.Context(), ops, store.NewFormID(), big, make([]store.DisputeOne, store.DisputeLimit)), "dispute_files")
+	if err := f.Store.DisputeSet(t.Context(), ops, store.NewFormID(), store.DisputedWith{Evidence: "x", Link: ""}, make([]store.DisputeOne, store.DisputeLimit+1)); err == nil {
 		t.Error("more than the limit were taken")
 	}
 }
@@ -102,11 +110,11 @@ func TestDisputeSetEntitlement(t *testing.T) {
 		}
 	}
 	form := store.NewFormID()
-	ok(t, f.Store.DisputeSet(t.Context(), elsewhere, form, "x", "", one))
+	ok(t, f.Store.DisputeSet(t.Context(), elsewhere, form, store.DisputedWith{Evidence: "x", Link: ""}, one))
 	if got := became(t, f, elsewhere, form); len(got) != 0 {
 		t.Errorf("a foreign operation is reported: %v", got)
 	}
-	ok(t, f.Store.DisputeSet(t.Context(), reader, form, "x", "", one))
+	ok(t, f.Store.DisputeSet(t.Context(), reader, form, store.DisputedWith{Evidence: "x", Link: ""}, one))
 	if got := became(t, f, reader, form); got[s.id] != operation.CodeNotEntitled {
 		t.Errorf("the reader: %v", got)
 	}
@@ -135,7 +143,7 @@ func TestDisputeSendsLaterStagesBack(t *testing.T) {
 		t.Fatalf("the mail is %s", f.State(t, ids[1]))
 	}
 	form := store.NewFormID()
-	ok(t, f.Store.DisputeSet(t.Context(), f.As("ops"), form, "No such task there.", "", disputable(t, f, f.As("ops"), store.OperationFilter{Flow: "campaign-follow-up"})))
+	ok(t, f.Store.DisputeSet(t.Context(), f.As("ops"), form, store.DisputedWith{Evidence: "No such task there.", Link: ""}, disputable(t, f, f.As("ops"), store.OperationFilter{Flow: "campaign-follow-up"})))
 	if f.State(t, ids[0]) != operation.Review || f.State(t, ids[1]) != operation.Waiting {
 		t.Errorf("task %s, mail %s", f.State(t, ids[0]), f.State(t, ids[1]))
 	}

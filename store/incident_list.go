@@ -157,7 +157,8 @@ func (s *Store) IncidentsOf(ctx context.Context, viewer Actor, id operation.ID) 
 // IncidentPick is what an incident would be about: exactly these operations.
 type IncidentPick struct {
 	Rows    []InboxRow
-	Missing int // of those asked for: not there, or not to be seen by the viewer
+	Missing int      // of those asked for: not there, or not to be seen by the viewer
+	Unknown []string // their names, as they were asked for; ten at most
 	// May: the viewer works on at least one of their flows.
 	May bool
 	// Known are the incidents that some of them are part of already.
@@ -203,7 +204,23 @@ func (s *Store) PickForIncident(ctx context.Context, viewer Actor, ids []operati
 		out.Rows = append(out.Rows, row)
 	}
 	out.Missing = max(len(ids)-len(out.Rows), 0)
-	return out, nil
+	return out, s.nameUnknown(ctx, out, ids)
+}
+
+// nameUnknown names those asked for that stand for no operation of the list.
+func (s *Store) nameUnknown(ctx context.Context, out *IncidentPick, ids []operation.ID) error {
+	if out.Missing == 0 {
+		return nil
+	}
+	found := make([]string, len(out.Rows))
+	for i, r := range out.Rows {
+		found[i] = string(r.ID)
+	}
+	return s.read(ctx, func(q *sqlx.DB) error {
+		out.Unknown = nil
+		return q.SelectContext(ctx, &out.Unknown, `SELECT x FROM unnest(CAST($1 AS text[])) AS x WHERE x <> ALL($2) AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.id = x AND c.operation_id = ANY($2)) ORDER BY x LIMIT 10`,
+			pq.Array(texts(ids)), pq.Array(found))
+	})
 }
 
 func opIDs(rows []opRow) []string {

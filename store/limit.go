@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"holdpoint/operation"
 
+	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
 )
 
@@ -136,7 +138,32 @@ func (s *Store) SetLimit(ctx context.Context, a Actor, l LimitSettings) (operati
 		return "", err
 	}
 	id := operation.LimitID(newID("lim"))
-	err := s.write(ctx, func(t *tx) error {
+	err := s.setLimit(ctx, a, id, l)
+	var no *Invalid
+	if errors.As(err, &no) && no.Code == "limit_taken" {
+		if same, again := s.limitAgain(ctx, a, l); again == nil && same != "" {
+			return same, nil // the same form sent twice: the same answer
+		}
+	}
+	return id, err
+}
+
+// limitAgain finds the limit that this person has set with exactly these settings, and that
+// nobody has changed since; "" = there is none.
+func (s *Store) limitAgain(ctx context.Context, a Actor, l LimitSettings) (id operation.LimitID, err error) {
+	js, err := json.Marshal(l)
+	if err != nil {
+		return "", err
+	}
+	err = s.read(ctx, func(q *sqlx.DB) error {
+		return q.GetContext(ctx, &id, `SELECT COALESCE((SELECT l.id FROM limits l JOIN limit_versions v ON v.limit_id = l.id AND v.version = 1
+			WHERE l.version = 1 AND l.ended_at IS NULL AND v.changed_by = $1 AND v.settings = $2), '')`, a.ID, string(js))
+	})
+	return id, err
+}
+
+func (s *Store) setLimit(ctx context.Context, a Actor, id operation.LimitID, l LimitSettings) error {
+	return s.write(ctx, func(t *tx) error {
 		if err := t.mayBe(a, l.Flow, operation.RoleOpsOwner, operation.RoleAdmin); err != nil {
 			return err
 		}
@@ -154,7 +181,6 @@ func (s *Store) SetLimit(ctx context.Context, a Actor, l LimitSettings) (operati
 		}
 		return t.limitVersion(a, now, id, 1, l, "set_limit", "")
 	})
-	return id, err
 }
 
 // args are the settings in the order of the columns from figure to note.

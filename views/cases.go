@@ -28,6 +28,8 @@ type CasesFilter struct {
 	Destinations []Option
 	Ages         []Option
 	Closed       bool
+	Pattern      operation.PatternID // only cases that stopped so; "" = all
+	PatternURL   string
 	Active       bool
 }
 

@@ -209,7 +209,7 @@ func AllDelegationsPage(m DelegationsModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = peopleNav(PathAllDelegations).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = peopleNav(m.Viewer, PathAllDelegations).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -10,7 +10,7 @@ import (
 const PathDisputes = "/disputes"
 
 // DisputesModel lists confirmed operations that may be disputed with one statement.
-// Fields: pick, revision.<id>, evidence, link, filters.
+// Fields: pick, revision.<id>, evidence, files, link, filters.
 type DisputesModel struct {
 	Frame
 	Form

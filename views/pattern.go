@@ -81,3 +81,12 @@ type PatternForm struct {
 func patternPlaces(f PatternForm, label func(string) string) []place {
 	return []place{{"note", "note", label("pattern.note")}, {"runbook", "runbook-text", label("pattern.runbook")}, {"class", "class", label("cause.class")}, {"reason", "reason", label("pattern.reason")}}
 }
+
+// casesURL is the list of the open, or the closed, cases that stopped so.
+func (p PatternView) casesURL(closed bool) string {
+	u := PathCases + "?pattern=" + string(p.ID)
+	if closed {
+		u += "&closed=yes"
+	}
+	return u
+}

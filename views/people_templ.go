@@ -94,7 +94,7 @@ func PeoplePage(m PeopleModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = peopleNav(PathPeople).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = peopleNav(m.Viewer, PathPeople).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -71,7 +71,7 @@ func FactorRulePage(m FactorRuleModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = peopleNav(PathPeople+"/factors").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = peopleNav(m.Viewer, PathPeople+"/factors").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -49,7 +49,7 @@ const (
 
 // invalidCodes are what the store finds wrong with a field (store.Invalid); each has a
 // key "invalid.<code>". A test holds them to the store.
-var invalidCodes = []string{"dispute_many", "class_unknown", "text_long", "files_many", "files_large", "date_past", "email_malformed", "email_taken", "flow_unknown", "language_unknown", "last_admin",
+var invalidCodes = []string{"dispute_many", "dispute_files", "clock_active", "moment_malformed", "due_past", "class_unknown", "text_long", "files_many", "files_large", "date_past", "email_malformed", "email_taken", "flow_unknown", "language_unknown", "last_admin",
 	"name_missing", "not_invited", "own_access", "password_common", "password_long", "password_own", "password_short", "reason_missing", "roles_changed", "role_unknown", "scope_missing", "scope_unknown", "destination_unknown",
 	"user_disabled", "zone_unknown", "totp_exists", "factor_missing", "passkey_known", "passkey_name_long", "passkeys_many", "same_account",
 	"account_missing", "person_has_accounts", "view_empty", "view_long", "view_many", "view_taken",

@@ -1,5 +1,7 @@
 package views
 
+import "holdpoint/operation"
+
 // subEntry is one link of the navigation inside a section.
 type subEntry struct {
 	path string
@@ -33,4 +35,13 @@ var peopleEntries = []subEntry{
 	{PathTokens, "people.nav.tokens"},
 	{PathAllDelegations, "delegation.title"},
 	{PathPeople + "/factors", "people.nav.factors"},
+}
+
+// peopleTabs are the pages of people and access that this viewer may open: the rule about
+// second factors is the administrators'.
+func peopleTabs(v *Viewer) []subEntry {
+	if v.Has(operation.RoleAdmin) {
+		return peopleEntries
+	}
+	return peopleEntries[:len(peopleEntries)-1]
 }

@@ -36,7 +36,7 @@ func accountNav(current string) templ.Component {
 }
 
 // peopleNav leads through the pages of people and access.
-func peopleNav(current string) templ.Component {
+func peopleNav(viewer *Viewer, current string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -53,7 +53,7 @@ func peopleNav(current string) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = subnav(t(ctx, "people.nav"), peopleEntries, current).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = subnav(t(ctx, "people.nav"), peopleTabs(viewer), current).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

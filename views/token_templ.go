@@ -71,7 +71,7 @@ func TokensPage(m TokensModel) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = peopleNav(PathTokens).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = peopleNav(m.Viewer, PathTokens).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
