@@ -231,7 +231,7 @@ func (s *site) measure(ctx context.Context, p page, d time.Duration) (PageFigure
 	if err != nil {
 		return f, err
 	}
-	f.CPU = (ownTicks() - own) / ticksPerMS / float64(len(x.latencies))
+	f.CPU = (ownTicks() - own) / ticksPerMS / float64(max(1, len(x.latencies)))
 	f.One, f.Foreign = timing(x.latencies), x.foreign
 	if x, err = timed(ctx, 8, d, open); err != nil {
 		return f, err
@@ -291,7 +291,8 @@ func (t *town) pages() []page {
 	return append(list, one("saved views", "ops", "/operations/views?state=review"), one("deliveries", "ops", "/deliveries"), one("deliveries, source", "ops", "/deliveries?source=src-1"), one("deliveries, refused", "ops", "/deliveries?result=refused"),
 		one("deliveries, source and result of none", "ops", "/deliveries?source=src-2&result=conflict"), one("deliveries, search", "ops", "/deliveries?q=key-4711"), one("deliveries, search nothing", "ops", "/deliveries?q=nothing"),
 		one("cases", "ops", "/cases"), one("history", "ops", "/history"), one("figures, 30 days", "ops", "/figures?span=30"), one("figures, a year", "ops", "/figures?span=365"),
-		one("figures, a year, one flow's approver", "limited", "/figures?span=365"), one("figures, one, a year by weeks", "ops", "/figures/events?span=365&step=week"))
+		one("figures, a year, one flow's approver", "limited", "/figures?span=365"), one("figures, one, a year by weeks", "ops", "/figures/events?span=365&step=week"),
+		one("figures, behind one of a year", "ops", "/figures/effects_destination/list?span=365"), one("figures, behind unresolved", "ops", "/figures/unresolved/list?span=365"))
 }
 
 // countFigures counts everything into the running totals, as the jobs do every few seconds.

@@ -11,7 +11,7 @@ import (
 // TestRunPages fills a small database and opens every page for a moment.
 func TestRunPages(t *testing.T) {
 	var out, log bytes.Buffer
-	if err := RunPages(t.Context(), PageOptions{Rows: 2000, Slice: 10 * time.Millisecond, JSON: true, Out: &out, Log: &log}); err != nil {
+	if err := RunPages(t.Context(), PageOptions{Rows: 2000, Slice: 50 * time.Millisecond, JSON: true, Out: &out, Log: &log}); err != nil {
 		t.Fatalf("%v\n%s", err, log.String())
 	}
 	var r PageReport
