@@ -126,7 +126,9 @@ func TestSmallForms(t *testing.T) {
 	ops := h.as(t, "ops")
 	form := ops.get("/tasks").want(200)
 	due := []string{"title", "Ask them", "role", "ops_owner", "due"}
-	ops.submit(form, "form-task", append(due, "2020-01-01T10:00")...).want(422).says("The due time has passed", "Ask them")
+	if past := ops.submit(form, "form-task", append(due, "2020-01-01T10:00")...).want(422).says("The due time has passed"); !strings.Contains(past.body, `value="Ask them"`) {
+		t.Error("the title is lost")
+	}
 	ops.submit(form, "form-task", append(due, "soon")...).want(422).says("Give a day and a time")
 
 	h.unknown(t)
