@@ -107,7 +107,7 @@ func newTask(c echo.Context, t *typed) store.NewTask {
 		n.Flows = []string{x}
 	}
 	n.Due = localTime(c, t, "due")
-	if n.Due.IsZero() {
+	if t.text("due") == "" {
 		t.wrong("due", views.Sentence(views.ErrorRequired))
 	}
 	return n
