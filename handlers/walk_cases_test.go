@@ -95,6 +95,7 @@ var walkCases = map[string]walkCase{
 	"POST /incidents/pick":                      {answer: redirects},
 	"/tasks/:id":                                {things: "nobody's"},
 	"/starts/:id":                               {things: "nobody's"},
+	"/sources/:name":                            {things: "nobody's"},
 	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it
 	"/flows/:name/versions/:version/sheet":      {things: "flow", open: true},
 	"/patterns/:id":                             {things: "nobody's"},
