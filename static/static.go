@@ -50,6 +50,7 @@ var sheets = []string{
 	"css/reports.css",
 	"css/figures.css",
 	"css/news.css",
+	"css/probes.css",
 	"css/print.css",
 	"css/acceptance.css",
 	"css/utilities.css",
