@@ -94,6 +94,7 @@ var walkCases = map[string]walkCase{
 	"/incidents/:id":                            {things: "nobody's"},
 	"POST /incidents/pick":                      {answer: redirects},
 	"/tasks/:id":                                {things: "nobody's"},
+	"/news/:id":                                 {things: "nobody's"},
 	"/starts/:id":                               {things: "nobody's"},
 	"/sources/:name":                            {things: "nobody's"},
 	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it

@@ -23,6 +23,9 @@ func TestDocs(t *testing.T) {
 			_, err = ParseProfile("formats.md", []byte(b[1]))
 		case "source":
 			_, err = ParseSource("formats.md", []byte(b[1]))
+		case "callbacks": // a part of a profile, in the place of another's
+			at := strings.Index(newsProfile, "callbacks:")
+			_, err = ParseProfile("formats.md", []byte(newsProfile[:at]+b[1]+"\n"+newsProfile[strings.Index(newsProfile, "actions:"):]))
 		case "approval": // a part of a stage, inside a list of the text
 			stage := strings.ReplaceAll("\n"+b[1], "\n  ", "\n")
 			_, err = ParseFlow("formats.md", []byte(strings.Replace(minimalFlow, "\n    approval: {approvers: {role: approver}}\n", stage, 1)))
