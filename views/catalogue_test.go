@@ -98,7 +98,7 @@ func families() map[string][]string {
 		"notifications.channel.":  noticeChannels,
 		"same.fault.":             names(SameFaults),
 		"link.warn.":              names(LinkWarnings),
-		"interrupt.answer.":        InterruptAnswers,
+		"interrupt.answer.":       InterruptAnswers,
 		"limits.figure.":          names(operation.Figures),
 		"limits.result.":          limitResults,
 		"limits.span.":            limitSpans,
