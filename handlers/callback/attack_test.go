@@ -67,6 +67,30 @@ func TestEntriesAreJudgedOneByOne(t *testing.T) {
 	}
 }
 
+// Other systems of the same account choose names and texts of their own entries. What
+// cannot be read in one way only, or cannot be stored, loses no entry of ours.
+func TestEntriesOfOthersLoseNoneOfOurs(t *testing.T) {
+	t.Parallel()
+	s := find(t, "sendgrid")
+	h := newHouse(t, s.system, s.action)
+	h.secrets = s.secrets
+	a := h.dispatch()
+	a.report("m1")
+	bad := []string{`{"event":"open","Event":"x"}`, `{"event":"open","event":"click"}`, `{"event":"open","useragent":"\u0000"}`, `{"event":"open","useragent":"\ud800"}`, "{\"event\":\"open\",\"useragent\":\"\xff\"}"}
+	body, header := s.sign(strings.Join(append(bad, s.event("bounce", a.id, "m1", "e1")), ","), time.Now())
+	if r := h.post("/cb/sendgrid", body, header); r.status != 200 || r.Recorded != 1 || r.Unreadable != len(bad) {
+		t.Errorf("%d %s", r.status, r.raw)
+	}
+	a.want("confirmed", "bounced", "bounced")
+	if h.refusals("syntax") != 1 {
+		t.Error("what could not be read is not on the record")
+	}
+	body, header = s.sign(strings.Join(bad, ","), time.Now())
+	if r := h.post("/cb/sendgrid", body, header); r.status != 200 || r.Recorded != 0 || r.Unreadable == 0 {
+		t.Errorf("none can be read: %d %s", r.status, r.raw)
+	}
+}
+
 // A large callback is written in one go and answered in time; one without bound is not.
 func TestLargeCallbacks(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package callback
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -60,7 +61,20 @@ func (k *knock) believe(ctx context.Context) (any, error) {
 	if k.rules.Rule.Scheme == signature.SNS {
 		return k.unwrap(ctx, sns)
 	}
-	v, err := definition.DecodeJSON(signed.Body)
+	v, err := decode(signed.Body)
+	if err == nil {
+		return v, nil
+	}
+	if list, broken := readable(signed.Body); len(list) > 0 {
+		k.broken, k.why = broken, err
+		return list, nil
+	}
+	return nil, err
+}
+
+// decode reads JSON that reads in one way only and can be stored.
+func decode(raw []byte) (any, error) {
+	v, err := definition.DecodeJSON(raw)
 	if err != nil {
 		return nil, &refused{http.StatusOK, "syntax", clip("the body is not JSON that reads in one way only: " + err.Error())}
 	}
@@ -68,6 +82,23 @@ func (k *knock) believe(ctx context.Context) (any, error) {
 		return nil, &refused{http.StatusOK, "nul", "the body holds nothing, or a character that cannot be stored"}
 	}
 	return v, nil
+}
+
+// readable gives the entries of a list that can be read, and how many cannot. Others choose
+// the names and texts of their own entries: one of theirs must not lose ours.
+func readable(raw []byte) (list []any, broken int) {
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil || len(parts) > maxEntries {
+		return nil, 0
+	}
+	for _, part := range parts {
+		if v, err := decode(part); err == nil {
+			list = append(list, v)
+		} else {
+			broken++
+		}
+	}
+	return list, broken
 }
 
 func (k *knock) ourFault() error {

@@ -135,6 +135,8 @@ type knock struct {
 	body    []byte
 	at      time.Time // signed; zero = none
 	token   string
+	broken  int   // entries of a list that cannot be read
+	why     error // what is wrong with the first of them
 }
 
 // take believes, reads and writes one callback. A *refused with status 200 is recorded and
@@ -163,8 +165,7 @@ func (k *knock) take(ctx context.Context) (answer, error) {
 const maxEntries = 5000
 
 func (k *knock) record(ctx context.Context, items *definition.Entries) (answer, error) {
-	var out answer
-	var wrong error
+	out, wrong := answer{Unreadable: k.broken}, k.why
 	post := store.NewsPost{Destination: k.profile.Destination, Account: k.profile.Account, Token: k.token,
 		TokenUntil: k.Now().Add(2*k.rules.Rule.Tolerance + time.Hour), Body: k.body}
 	for i := range items.Len() {
