@@ -74,7 +74,9 @@ func (k *knock) read() (no *Refused) {
 	if k.checked, no = k.check(k.src, k.r, k.raw); no != nil {
 		return no
 	}
-	k.body, no = decode(k.r.Header, k.src, k.raw)
+	if k.body, no = decode(k.r.Header, k.src, k.raw); no != nil && k.apart(no) {
+		return nil
+	}
 	return no
 }
 
@@ -89,11 +91,12 @@ func (k *knock) refuseAll(ctx context.Context, no *Refused) (store.Receipt, erro
 
 // part is one notification of a POST.
 type part struct {
-	body    []byte // its bytes
-	refused []byte // what is kept of it when it is refused; nil = body
-	value   any    // decoded
-	post    string // what the POST is called; "" = it is the only one
-	item    int    // its place in the POST, from 1; 0 = it is the only one
+	body    []byte   // its bytes
+	refused []byte   // what is kept of it when it is refused; nil = body
+	value   any      // decoded
+	no      *Refused // why it cannot be read; nil = it can
+	post    string   // what the POST is called; "" = it is the only one
+	item    int      // its place in the POST, from 1; 0 = it is the only one
 }
 
 // judge takes the keys out of one notification and hands it over.

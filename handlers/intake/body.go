@@ -77,17 +77,26 @@ func decode(h http.Header, src *definition.Source, b rawBody) (any, *Refused) {
 	case src.StripBOM:
 		raw = definition.StripBOM(raw)
 	}
+	v, no := decodeJSON(raw)
+	if no != nil {
+		return nil, no
+	}
+	if src.Kind == definition.KindCloudEvents && isStructured(h) {
+		if no := binaryData(v); no != nil {
+			return nil, no
+		}
+	}
+	return v, nil
+}
+
+// decodeJSON reads JSON that reads in one way only and can be stored.
+func decodeJSON(raw []byte) (any, *Refused) {
 	v, err := definition.DecodeJSON(raw)
 	if err != nil {
 		return nil, jsonRefusal(err)
 	}
 	if HasNUL(v) {
 		return nil, &Refused{http.StatusBadRequest, "nul", "a text holds the character U+0000, which cannot be stored"}
-	}
-	if src.Kind == definition.KindCloudEvents && isStructured(h) {
-		if no := binaryData(v); no != nil {
-			return nil, no
-		}
 	}
 	return v, nil
 }

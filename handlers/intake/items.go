@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,10 @@ func AcceptAll(ctx context.Context, d Deps, a store.Actor, src *definition.Sourc
 func (k *knock) item(ctx context.Context, p part) Item {
 	var rec store.Receipt
 	var err error
-	no := k.unreadable(p)
+	no := p.no
+	if no == nil {
+		no = k.unreadable(p)
+	}
 	if no != nil {
 		rec, err = k.refuse(ctx, p, no)
 	} else {
@@ -104,13 +108,23 @@ func (k *knock) parts() ([]part, *Refused) {
 	}
 	post, out := store.NewPostID(), make([]part, len(list))
 	for i, raw := range list {
-		v, err := definition.DecodeJSON(raw)
-		if err != nil {
-			return nil, jsonRefusal(err)
-		}
-		out[i] = part{body: raw, value: v, post: post, item: i + 1}
+		v, no := decodeJSON(raw)
+		out[i] = part{body: raw, value: v, no: no, post: post, item: i + 1}
 	}
 	return out, nil
+}
+
+// apart reports that a body which cannot be read as a whole is a bare list: each of its
+// notifications is then judged by itself. People's texts are in them, and one text must
+// not keep the others out. A list within an object is not taken from a body that could be
+// read in two ways.
+func (k *knock) apart(no *Refused) bool {
+	raw := k.src.Plain(k.raw.decoded)
+	if !k.several || no.Status != http.StatusBadRequest || !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte{'['}) {
+		return false
+	}
+	list, err := k.src.Items(raw)
+	return err == nil && len(list) > 1
 }
 
 // order puts what is not on the record yet before what is: a sender that comes again
@@ -118,6 +132,9 @@ func (k *knock) parts() ([]part, *Refused) {
 func (k *knock) order(ctx context.Context, parts []part) []int {
 	keys := make([]store.EventIdentity, len(parts))
 	for i, p := range parts {
+		if p.no != nil {
+			continue
+		}
 		if n, err := k.src.ReadItem(k.header, k.body, p.value); err == nil {
 			keys[i] = store.EventIdentity{Topic: n.Event.Topic, Key: n.Event.Key}
 		}
