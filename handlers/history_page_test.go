@@ -139,7 +139,8 @@ func TestAuditorReadsAndChangesNothing(t *testing.T) {
 // one's own account, session and views, and an improvement task that one was given.
 var (
 	writersPages = []string{"/operations/:id/edit", "/operations/:id/replace", "/operations/adopt", "/approve-together", "/approve-together/result", "/people/invite", "/people/factors",
-		"/people/:id/sign-in", "/figures/limits/new", "/figures/limits/:id/change", "/cases/result", "/cases/queues/:id", "/disputes", "/disputes/result", "/incidents/new", "/incidents/:id/edit", "/incidents/:id/timeline"}
+		"/people/:id/sign-in", "/figures/limits/new", "/figures/limits/:id/change", "/cases/result", "/cases/queues/:id", "/disputes", "/disputes/result", "/incidents/new", "/incidents/:id/edit", "/incidents/:id/timeline",
+		"/flows/:name/start"}
 	ownPaths = []string{"/account", "/confirm", "/shortcuts", "/operations/views", "/tasks/:id"}
 )
 

@@ -96,7 +96,7 @@ var walkCases = map[string]walkCase{
 	"/tasks/:id":                                {things: "nobody's"},
 	"/news/:id":                                 {things: "nobody's"},
 	"/starts/:id":                               {things: "nobody's"},
-	"/sources/:name":                            {things: "nobody's"},
+	"/sources/:name":                            {things: "source", open: true},
 	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it
 	"/flows/:name/versions/:version/sheet":      {things: "flow", open: true},
 	"/patterns/:id":                             {things: "nobody's"},
@@ -192,6 +192,7 @@ func newWalker(t *testing.T, h *house) *walker {
 		"delivery":    ids("id", h.held(t, storetest.CampaignEvent), h.held(t, storetest.CouponEvent), "dlv_"+none),
 		"flow":        ids("name", "campaign-follow-up", "newsletter-coupon", "nothing"),
 		"destination": ids("name", "crm", "", "nothing"), // everybody may know of each
+		"source":      ids("name", "api", "", "nothing"), // and of each source; what came in is for those who see all
 		"view":        ids("view", "", "", "viw_"+none),
 		"figure":      ids("figure", "attempts", "", "nothing"), // everybody may see each, over what they may see
 		"person":      ids("id", string(h.Users["lead"]), "", "usr_"+none),
