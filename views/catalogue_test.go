@@ -340,18 +340,21 @@ func TestEveryStoredActionHasAWord(t *testing.T) {
 	}
 }
 
-// storedInvalid finds what the store finds wrong with a field; namedInvalid what it gives
-// to a helper.
+// storedInvalid finds what the store finds wrong with a field or gives to a helper;
+// typedInvalid what a page's form finds wrong before the store is asked.
 var storedInvalid = regexp.MustCompile(`Invalid\{Field: [^}]*?Code: "([a-z_]+)"|\bnamed\("[a-z]+", "([a-z_]+)"`)
+
+var typedInvalid = regexp.MustCompile(`views\.Invalid\("([a-z_]+)",`)
 
 func TestEveryInvalidCodeHasASentence(t *testing.T) {
 	seen := map[string]bool{}
 	for name, src := range sources(t) {
-		if !strings.HasPrefix(name, "../store/") {
-			continue
+		found := typedInvalid.FindAllStringSubmatch(src, -1)
+		if strings.HasPrefix(name, "../store/") {
+			found = storedInvalid.FindAllStringSubmatch(src, -1)
 		}
-		for _, m := range storedInvalid.FindAllStringSubmatch(src, -1) {
-			code := m[1] + m[2]
+		for _, m := range found {
+			code := strings.Join(m[1:], "")
 			seen[code] = true
 			if !slices.Contains(invalidCodes, code) {
 				t.Errorf("%s gives %q, which invalidCodes does not know", name, code)
@@ -360,7 +363,7 @@ func TestEveryInvalidCodeHasASentence(t *testing.T) {
 	}
 	for _, code := range invalidCodes {
 		if !seen[code] {
-			t.Errorf("the store never gives %q", code)
+			t.Errorf("neither the store nor a form gives %q", code)
 		}
 		for _, lang := range text.Languages {
 			if s := Invalid(code, 12).In(text.New(lang, nil, time.Now())); s == "" || strings.ContainsAny(s, "⟦{") {
