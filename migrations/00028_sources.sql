@@ -82,5 +82,16 @@ CREATE TABLE start_rows (
 );
 CREATE TRIGGER start_rows_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON start_rows EXECUTE FUNCTION refuse_change();
 
+-- The places of a file whose row has begun something: the same file never begins one of them again, however its
+-- columns are read the next time.
+CREATE TABLE start_places (
+    flow      text COLLATE "C" NOT NULL,
+    file_hash bytea NOT NULL CONSTRAINT start_places_hash CHECK (length(file_hash) = 32),
+    row       int NOT NULL,
+    run_id    text COLLATE "C" NOT NULL DEFAULT '',   -- '' = a person decides first whether it is a duplicate
+    CONSTRAINT start_places_once PRIMARY KEY (flow, file_hash, row)
+);
+CREATE TRIGGER start_places_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON start_places EXECUTE FUNCTION refuse_change();
+
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;

@@ -69,7 +69,7 @@ func Migrate(ctx context.Context, ownerURL, appRole string) error {
 var appendOnly = []string{"history", "evidence", "approvals", "clearances", "clearance_approvals", "content_versions", "submissions",
 	"checklist_answers", "flow_versions", "destination_versions", "events", "stage_waivers", "target_references", "deliveries", "held_decisions", "history_kinds", "case_corrections", "stops", "stop_corrections",
 	"incident_signatures", "probes",
-	"start_rows",
+	"start_rows", "start_places",
 	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures", "erasures", "version_bodies", "event_bodies", "attachment_bodies",
 	"checkpoints", "checkpoint_leaves", "callback_refusals"}
 

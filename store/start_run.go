@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -116,14 +117,30 @@ func (p *startPass) begin(ctx context.Context, number int, key string, inputs ma
 		if err := t.lockStartRow(p.st.ID, number); err != nil {
 			return err
 		}
+		known, err := t.startedBefore(p.st, number)
+		switch {
+		case err != nil:
+			return err
+		case known != nil:
+			return t.addStartRow(p.st.ID, *known)
+		}
 		rec, err := t.start(p.actor, p.flow, p.src, key, fmt.Sprintf("%s:%d", p.st.ID, number), inputs)
 		if err != nil {
 			return err
 		}
-		return t.addStartRow(p.st.ID, resultOf(number, rec))
+		row := resultOf(number, rec)
+		if row.Result == StartStarted || row.Result == StartHeld {
+			// A second table of the same file waits here, and is refused by the constraint.
+			if _, err := t.exec(`INSERT INTO start_places (flow, file_hash, row, run_id) VALUES ($1, $2, $3, $4)`, p.st.Flow, p.st.Hash, number, string(row.Run)); err != nil {
+				return err
+			}
+		}
+		return t.addStartRow(p.st.ID, row)
 	})
 	var no *operation.Refusal
 	switch {
+	case violates(err, "start_places_once"): // another table of this file was quicker: its run stands
+		return p.begin(ctx, number, key, inputs)
 	case !errors.As(err, &no):
 		return err
 	case no.Code == operation.CodeContentMissing:
@@ -164,6 +181,17 @@ func (t *tx) lockStartRow(id operation.StartID, number int) error {
 		return errDone
 	}
 	return nil
+}
+
+// startedBefore tells what this row of this file has begun before, in any table of the
+// same flow, however its columns were read; nil = nothing.
+func (t *tx) startedBefore(st Start, number int) (*StartRow, error) {
+	var run string
+	err := t.get(&run, `SELECT run_id FROM start_places WHERE flow = $1 AND file_hash = $2 AND row = $3`, st.Flow, st.Hash, number)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return &StartRow{Row: number, Result: StartKnown, Run: operation.RunID(run)}, err
 }
 
 func (t *tx) addStartRow(id operation.StartID, r StartRow) error {

@@ -134,6 +134,14 @@ func TestStartTable(t *testing.T) {
 	if got := runStart(t, f, addStart(t, f, "campaign-follow-up", "up-2", people)); got != "1 known, 2 refused inputsemail, 3 known, 4 known" {
 		t.Errorf("the same file again: %s", got)
 	}
+	other := addStart(t, f, "campaign-follow-up", "up-2b", people)
+	if err := f.Store.SetStart(t.Context(), f.As("author"), other.ID, other.Rev, store.StartReading{Encoding: other.Encoding, Separator: other.Separator, Columns: other.Columns(), KeyColumn: 1}); err != nil {
+		t.Fatal(err)
+	}
+	other.Rev++
+	if got := runStart(t, f, other); got != "1 known, 2 refused inputsemail, 3 known, 4 known twice" {
+		t.Errorf("the same file with another key: %s", got)
+	}
 	keyed := addStart(t, f, "campaign-follow-up", "up-3", people+"C-1;a@example.test;Spring\n;x@example.test;Spring\n")
 	if err := f.Store.SetStart(t.Context(), f.As("author"), keyed.ID, keyed.Rev, store.StartReading{Encoding: keyed.Encoding, Separator: keyed.Separator, Columns: keyed.Columns(), KeyColumn: 1}); err != nil {
 		t.Fatal(err)
@@ -157,7 +165,7 @@ func TestStartTable(t *testing.T) {
 	if got := runStart(t, f, addStart(t, f, "newsletter-coupon", "up-5", coupon)); !strings.HasPrefix(got, "1 started, 2 refused") {
 		t.Errorf("another flow: %s", got)
 	}
-	if f.Count(t, "history WHERE subject_kind = 'flow' AND action = 'start_table'") != 5 {
+	if f.Count(t, "history WHERE subject_kind = 'flow' AND action = 'start_table'") != 6 {
 		t.Error("not each beginning is in the history")
 	}
 }
