@@ -72,7 +72,7 @@ func TestStartByTable(t *testing.T) {
 		t.Errorf("read as %v", form)
 	}
 	form.Set("column.customer_ref", "1")
-	a = b.do(http.MethodPost, action, form)
+	b.do(http.MethodPost, action, form)
 	a = b.do(http.MethodGet, strings.TrimSuffix(action, "/reading"), nil)
 	if !strings.Contains(a.body, "Frühling") {
 		t.Error("the rows are not shown")

@@ -122,24 +122,25 @@ func readSNS(m Message) (proof, error) {
 		return proof{}, errMissing
 	}
 	return proof{result: Result{At: at, ID: s.MessageID, Content: true}, stamped: true, body: body, fits: func(secret string, _ []byte) (bool, bool) {
-		key := certificateKey(secret, at)
-		if key == nil {
+		c := certificate(secret)
+		if c == nil {
 			return false, false
 		}
-		return rsa.VerifyPKCS1v15(key, hash, sum, code) == nil, true
+		key, ok := c.PublicKey.(*rsa.PublicKey)
+		valid := ok && !at.Before(c.NotBefore) && !at.After(c.NotAfter) // when it was signed
+		return valid && rsa.VerifyPKCS1v15(key, hash, sum, code) == nil, true
 	}}, nil
 }
 
-// certificateKey gives the RSA key of a certificate that was valid at a time.
-func certificateKey(text string, at time.Time) *rsa.PublicKey {
+// certificate reads a certificate in PEM; nil = it is none.
+func certificate(text string) *x509.Certificate {
 	block, _ := pem.Decode([]byte(text))
 	if block == nil || block.Type != "CERTIFICATE" {
 		return nil
 	}
 	c, err := x509.ParseCertificate(block.Bytes)
-	if err != nil || at.Before(c.NotBefore) || at.After(c.NotAfter) {
+	if err != nil {
 		return nil
 	}
-	key, _ := c.PublicKey.(*rsa.PublicKey)
-	return key
+	return c
 }

@@ -111,7 +111,7 @@ func TestSNS(t *testing.T) {
 		t.Error(err)
 	}
 	_, old := certificate(t, snsAt.Add(-2*time.Hour), snsAt.Add(-time.Hour))
-	if err := verify(snsSign(t, key, "2", notification()), old); codeOf(err) != signature.CodeSecret {
+	if err := verify(snsSign(t, key, "2", notification()), old); codeOf(err) != signature.CodeWrong {
 		t.Error("an expired certificate is used:", err)
 	}
 	three := snsSign(t, key, "2", notification())

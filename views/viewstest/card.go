@@ -50,7 +50,7 @@ func cardFixtures() []Fixture {
 	pausedDest := destination
 	pausedDest.Pause, pausedDest.Resume, pausedDest.InFlight, pausedDest.Kind = nil, reason("/destinations/crm/resume"), nil, operation.RequestSMTP
 	pausedDest.Paused = []views.PausedBy{{Scope: views.PauseDestination, Who: support, Since: ago(time.Hour), Reason: "Outage"}}
-	pausedDest.Health = views.HealthView{}
+	pausedDest.Health, pausedDest.Callbacks = views.HealthView{}, callbackCard()
 	older := views.DefinitionModel{Frame: frame(views.SectionFlows, "/flows/campaign-follow-up/versions/6"), Up: views.Link{Label: "Flows", URL: "/flows"}, Of: views.Link{Label: "Campaign follow-up", URL: "/flows/campaign-follow-up"},
 		Number: 6, At: ago(900 * time.Hour), By: support, Hash: hashOne, Text: "flow: campaign-follow-up\nowner: role:ops_owner\n", Since: 5, Changes: views.Diff("flow: campaign-follow-up\nowner: role:admin\n", "flow: campaign-follow-up\nowner: role:ops_owner\n"),
 		Older: "/flows/campaign-follow-up/versions/5", Newer: "/flows/campaign-follow-up/versions/7"}

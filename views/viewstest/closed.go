@@ -56,7 +56,10 @@ func closedFixtures() []Fixture {
 	blocked.Panel.Yours, blocked.Panel.Remedy = true, reason("/operations/x/remedy")
 	stuck := taskPage(operation.Draft, operation.DecideComplete, 20*time.Hour)
 	stuck.Head.EarlierClosed = &views.Link{Label: "CRM task", URL: "/runs/run_1"}
+	told := byDest
+	told.News = newsSteps()
 	return []Fixture{
+		{"operation-confirmed-told", views.OperationPage(told)},
 		{"operation-blocked", views.OperationPage(blocked)},
 		{"operation-draft-stuck", views.OperationPage(stuck)},
 		{"operation-confirmed", views.OperationPage(byDest)},
