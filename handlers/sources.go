@@ -93,11 +93,7 @@ func (s *site) sourceFlows(c echo.Context, m *views.SourcePageModel, src *defini
 		return err
 	}
 	for _, f := range items {
-		starts := f.Flow.Trigger.Source == src.Name
-		for _, name := range src.Flows {
-			starts = starts || name == f.Name
-		}
-		if starts && who.Sees(f.Name, "") {
+		if src.Starts(f.Flow) && who.Sees(f.Name, "") {
 			m.Flows = append(m.Flows, views.Link{Label: f.Flow.Title.In(lang(c)), URL: pathFlow(f.Name)})
 		}
 	}

@@ -38,23 +38,11 @@ func (s *Store) Starter(ctx context.Context, flow *definition.Flow) (*definition
 	}
 	list, err := s.ListSources(ctx)
 	for _, src := range list {
-		if src.Kind == definition.KindStarter && starts(src, flow) {
+		if src.Kind == definition.KindStarter && src.Starts(flow) {
 			return src, err
 		}
 	}
 	return nil, err
-}
-
-func starts(src *definition.Source, f *definition.Flow) bool {
-	if f.Trigger.Source == src.Name {
-		return true
-	}
-	for _, name := range src.Flows {
-		if name == f.Name {
-			return true
-		}
-	}
-	return false
 }
 
 // MayStart reports whether a person may start a flow by hand: its authors may.

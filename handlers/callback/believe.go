@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,12 +111,8 @@ func (k *knock) ourFault() error {
 func (k *knock) secrets() ([]string, error) {
 	var out []string
 	for _, ref := range k.rules.Secrets {
-		v := ""
-		if ref.Env != "" {
-			v, _ = k.Env(ref.Env)
-		} else if raw, err := os.ReadFile(ref.File); err == nil {
-			v = string(raw)
-		} else {
+		v, err := intake.ReadSecret(ref, k.Env)
+		if err != nil {
 			k.Log.Warn("secret cannot be read", "destination", k.profile.Destination, "secret", ref.Name())
 		}
 		if v = strings.TrimRight(v, "\r\n"); v != "" {
@@ -137,12 +133,8 @@ func (k *knock) amazon(ctx context.Context, pinned []string) (signature.SNSMessa
 	if err != nil {
 		return m, nil, &refused{http.StatusUnauthorized, signature.CodeMissing, "it is no message of Amazon SNS"}
 	}
-	named := false
-	for _, topic := range k.rules.Topics {
-		named = named || topic == m.TopicARN
-	}
 	switch {
-	case !named:
+	case !slices.Contains(k.rules.Topics, m.TopicARN):
 		return m, nil, &refused{http.StatusUnauthorized, "topic", "the topic is not one of this destination's"}
 	case len(pinned) > 0:
 		return m, pinned, nil

@@ -38,29 +38,24 @@ func (d Deps) check(src *definition.Source, r *http.Request, b rawBody) (checked
 	}
 	s := src.Signature
 	rule := signature.Rule{Scheme: signature.Scheme(s.Scheme), Header: s.Header, Encoding: s.Encoding, Prefix: s.Prefix, Tolerance: src.Tolerance}
-	var worst *signature.Error
-	for _, secret := range secrets {
-		signed, err := signature.Verify(rule, []string{secret.value}, m, now)
-		if !signed.At.IsZero() {
-			out.skew = skewOf(now, signed.At)
-		}
-		var no *signature.Error
-		switch {
-		case err == nil:
-			out.secret = secret.reference
-			return out, nil
-		case errors.As(err, &no) && (worst == nil || rank[no.Code] > rank[worst.Code]):
-			worst = no
-		}
+	values := make([]string, len(secrets))
+	for i, secret := range secrets {
+		values[i] = secret.value
 	}
-	if worst.Code == signature.CodeSecret {
+	signed, err := signature.Verify(rule, values, m, now)
+	if !signed.At.IsZero() {
+		out.skew = skewOf(now, signed.At)
+	}
+	var no *signature.Error
+	if !errors.As(err, &no) {
+		out.secret = secrets[signed.Secret].reference
+		return out, nil
+	}
+	if no.Code == signature.CodeSecret {
 		d.Log.Error("no secret of the source has the form that its scheme needs", "source", src.Name)
 	}
-	return out, &Refused{http.StatusUnauthorized, refusalCode(worst.Code), worst.Detail}
+	return out, &Refused{http.StatusUnauthorized, refusalCode(no.Code), no.Detail}
 }
-
-// rank orders why several secrets did not fit: the one that tells most is said.
-var rank = map[string]int{signature.CodeSecret: 0, signature.CodeMissing: 1, signature.CodeWrong: 2, signature.CodeTime: 3}
 
 // statedTime is when the sender says that it happened, by its own clock. It is not
 // signed and decides nothing.
@@ -81,7 +76,7 @@ type namedSecret struct{ reference, value string }
 func (d Deps) secrets(src *definition.Source) []namedSecret {
 	var out []namedSecret
 	for _, ref := range src.Secrets {
-		v, err := readSecret(ref, d.Env)
+		v, err := ReadSecret(ref, d.Env)
 		if err != nil {
 			d.Log.Warn("secret cannot be read", "source", src.Name, "secret", ref.Name())
 		}
@@ -94,12 +89,12 @@ func (d Deps) secrets(src *definition.Source) []namedSecret {
 
 // Readable reports whether a secret can be read now, where its reference points.
 func Readable(ref definition.SecretRef, env func(string) (string, bool)) bool {
-	v, err := readSecret(ref, env)
+	v, err := ReadSecret(ref, env)
 	return err == nil && v != ""
 }
 
-// readSecret reads a secret where its reference points; "" = it is not set.
-func readSecret(ref definition.SecretRef, env func(string) (string, bool)) (string, error) {
+// ReadSecret reads a secret where its reference points; "" = it is not set.
+func ReadSecret(ref definition.SecretRef, env func(string) (string, bool)) (string, error) {
 	switch {
 	case ref.Env != "":
 		v, _ := env(ref.Env)

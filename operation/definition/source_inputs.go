@@ -122,3 +122,9 @@ func placeInput(at map[string]any, path []string, v any) {
 	}
 	at[path[len(path)-1]] = v
 }
+
+// Starts reports whether the source starts runs of a flow: it is named as the flow's
+// trigger, or names the flow itself.
+func (s *Source) Starts(f *Flow) bool {
+	return f.Trigger.Source == s.Name || slices.Contains(s.Flows, f.Name)
+}

@@ -44,6 +44,7 @@ type Message struct {
 // Result says what the signature told. It is of use beside an error as well: the time
 // that the sender states shows a clock that is wrong.
 type Result struct {
+	Secret  int       // the one of the secrets that fitted, from 0
 	At      time.Time // the signed time; zero = the scheme has none
 	Body    []byte    // the one of Message.Bodies that was signed
 	ID      string    // the sender's signed ID of this message; "" = none
@@ -96,13 +97,14 @@ func Verify(r Rule, secrets []string, m Message, now time.Time) (Result, error) 
 		return p.result, err
 	}
 	usable := false
-	for _, secret := range secrets {
+	for i, secret := range secrets {
 		for _, body := range m.Bodies {
 			ok, can := p.fits(secret, body)
 			usable = usable || can
 			if !ok {
 				continue
 			}
+			p.result.Secret = i
 			if p.result.Body = body; p.body != nil {
 				p.result.Body = p.body
 			}
