@@ -33,6 +33,7 @@ type gate struct {
 	t      *testing.T
 	client *client.Client
 	cut    atomic.Int32 // how many reports are still lost
+	asked  sync.Map     // the paths of operations for which a workflow has begun to wait
 	mu     sync.Mutex
 	ledger []string
 }
@@ -48,6 +49,9 @@ func newGate(t *testing.T) *gate {
 		if strings.HasSuffix(r.URL.Path, "/outcome") && g.cut.Add(-1) >= 0 {
 			http.Error(w, `{"code": "lost"}`, http.StatusTeapot)
 			return
+		}
+		if r.URL.Query().Has("wait") {
+			g.asked.Store(r.URL.Path, true)
 		}
 		e.ServeHTTP(w, r)
 	}))
@@ -104,12 +108,13 @@ func (g *gate) start(key string, act func(context.Context, client.Permit) client
 	return s, sig, err
 }
 
-// decide decides as soon as the operation of a key is there.
+// decide decides as soon as a workflow waits for the operation of a key: decided earlier,
+// the workflow would find it decided and need no signal.
 func (g *gate) decide(key string, d operation.Decision) {
 	go func() {
 		for g.t.Context().Err() == nil {
 			made, err := g.client.Create(g.t.Context(), key, client.NewOperation{Flow: "partner-task", RunKey: key, Inputs: map[string]any{"subject": "Pack"}})
-			if err == nil && made.Repeated {
+			if err == nil && g.waits(made.Operation) {
 				if err := g.Decide(g.t, operation.ID(made.Operation), "lead", d); err != nil {
 					g.t.Error(err)
 				}
@@ -118,6 +123,15 @@ func (g *gate) decide(key string, d operation.Decision) {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}()
+}
+
+func (g *gate) waits(operation string) bool {
+	waits := false
+	g.asked.Range(func(path, _ any) bool {
+		waits = strings.HasSuffix(path.(string), "/"+operation)
+		return !waits
+	})
+	return waits
 }
 
 func TestAWorkflowWaitsForPeopleAndActsOnce(t *testing.T) {
