@@ -20,6 +20,12 @@ func (a Actor) Reaches(flow, destination string) bool {
 		(len(a.Destinations) == 0 || slices.Contains(a.Destinations, destination))
 }
 
+// ReachesAll reports whether all of a destination lies within a token's limits, whatever
+// the flow.
+func (a Actor) ReachesAll(destination string) bool {
+	return len(a.Flows) == 0 && a.Reaches("", destination)
+}
+
 // CreateOperation starts one run of in.Flow under a caller's key, in one transaction
 // with the check of that key: the same key with the same body gives the same
 // operations again, with another body it is refused (key_reused). A run key that was

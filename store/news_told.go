@@ -15,7 +15,8 @@ import (
 type Callback struct {
 	Operation   operation.ID
 	Destination string
-	Key         string // the same news has the same key; "" = it is known by what it says
+	Key         string       // the same news has the same key; "" = it is known by what it says
+	Names       operation.ID // the operation that it names itself; "" = it is found by its reference
 	Kind        operation.NewsKind
 	Reference   string
 	URL         string
@@ -23,36 +24,69 @@ type Callback struct {
 	At          time.Time // by the destination's clock; zero = it does not say
 }
 
+// post is the news as it is written. What names its operation and what does not are two
+// pieces of news, each with its own key.
+func (c Callback) post(account string) NewsPost {
+	if c.Key == "" {
+		sum := sha256.Sum256([]byte(strings.Join([]string{string(c.Names), string(c.Kind), c.Reference, c.Body}, "\x00")))
+		c.Key = "sha256:" + hex.EncodeToString(sum[:])
+	}
+	return NewsPost{Destination: c.Destination, Account: account, Entries: []definition.News{
+		{Key: c.Key, Kind: c.Kind, Operation: c.Names, Reference: c.Reference, URL: c.URL, At: c.At, Item: c.Body}}}
+}
+
 // RecordCallback keeps news of a known operation as evidence and lets it act: proof of an
 // effect confirms; delivery news moves the delivery fact forward and never lowers
-// confirmed. The same news again changes nothing.
+// confirmed. The same news again changes nothing, unless it waited for its operation.
 func (s *Store) RecordCallback(ctx context.Context, a Actor, c Callback) error {
 	return s.change(ctx, a, c.Operation, func(u *unit) error {
 		if c.Destination != u.op.Destination {
 			return ErrNotFound
 		}
-		key := c.Key
-		if key == "" {
-			sum := sha256.Sum256([]byte(strings.Join([]string{string(c.Operation), string(c.Kind), c.Reference, c.Body}, "\x00")))
-			key = "sha256:" + hex.EncodeToString(sum[:])
-		}
-		rows, err := newsRows(NewsPost{Destination: c.Destination, Account: u.op.Account, Entries: []definition.News{
-			{Key: key, Kind: c.Kind, Operation: c.Operation, Reference: c.Reference, URL: c.URL, At: c.At, Item: c.Body}}})
+		post := c.post(u.op.Account)
+		rows, err := newsRows(post)
 		if err != nil {
 			return err
 		}
 		var ids []NewsID
-		if err := u.addNews(rows, 1, &ids); err != nil || len(ids) == 0 {
+		if err := u.addNews(rows, 1, &ids); err != nil {
 			return err
 		}
+		if len(ids) == 0 {
+			err := u.list(&ids, `SELECT id FROM news WHERE destination = $1 AND news_key = $2 AND kind = $3 AND names = $4 AND reference = $5 AND account = $6 AND state = 'waiting'`,
+				c.Destination, post.Entries[0].Key, string(c.Kind), string(c.Names), clean(c.Reference), u.op.Account)
+			if err != nil || len(ids) == 0 {
+				return err
+			}
+		}
 		n, err := u.lockNews(ids[0])
-		if err != nil {
+		if err != nil || n.State != NewsWaiting {
 			return err
 		}
 		if err := u.tied(n, "", ""); err != nil {
 			return err
 		}
 		return u.told(c, "destination", "news", string(n.ID))
+	})
+}
+
+// HoldCallback keeps news that somebody passed on and whose operation is not known: it
+// waits for it, as what a destination sends itself does. The same again is counted.
+func (s *Store) HoldCallback(ctx context.Context, a Actor, account string, c Callback) error {
+	rows, err := newsRows(c.post(account))
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, func(t *tx) error {
+		var ids []NewsID
+		if err := t.addNews(rows, 1, &ids); err != nil || len(ids) == 0 {
+			return err
+		}
+		now, err := t.clock()
+		if err != nil {
+			return err
+		}
+		return t.enter(a, now, operation.SubjectDestination, c.Destination, "news_held", "", "news", string(ids[0]), "kind", string(c.Kind), "reference", c.Reference)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 
 	"holdpoint/connector/outbound"
@@ -12,9 +13,11 @@ import (
 )
 
 // PostCallback takes what a destination says later, in our form or a mail provider's.
+// What belongs to no operation that is known waits for one, as at /cb/{destination}.
 func (s *server) PostCallback(ctx context.Context, r PostCallbackRequestObject) (PostCallbackResponseObject, error) {
 	k := callOf(ctx)
-	if _, _, err := s.Store.Profile(ctx, r.Destination); err != nil {
+	profile, _, err := s.Store.Profile(ctx, r.Destination)
+	if err != nil {
 		return nil, err
 	}
 	n, err := readNews(k.body)
@@ -22,24 +25,28 @@ func (s *server) PostCallback(ctx context.Context, r PostCallbackRequestObject) 
 		return nil, err
 	}
 	place, err := s.placeOfNews(ctx, r.Destination, n)
-	if err == nil && place.Destination != r.Destination {
-		err = store.ErrNotFound
-	}
-	err = k.reach(place, err)
-	if errors.Is(err, store.ErrNotFound) && n.provider {
-		// The provider's account may send mails that are not ours; a refusal would make
-		// it switch its callbacks off (FC-10).
-		return PostCallback200JSONResponse{Recorded: false}, nil
-	}
-	if err != nil {
+	if err = k.reach(place, err); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
 	}
-	err = s.Store.RecordCallback(ctx, k.actor, store.Callback{Operation: place.Operation, Destination: r.Destination, Kind: operation.NewsKind(n.kind),
-		Reference: n.reference, URL: n.url, Body: outbound.Excerpt(k.body)})
-	if err != nil {
+	c := store.Callback{Operation: place.Operation, Destination: r.Destination, Names: operation.ID(n.operation), Kind: operation.NewsKind(n.kind),
+		Reference: n.reference, URL: n.url, Body: outbound.Excerpt(k.body)}
+	if err == nil {
+		if place.Destination != r.Destination {
+			return nil, &fault{http.StatusNotFound, "not_found", "The operation has its effect at another destination."}
+		}
+		if err := s.Store.RecordCallback(ctx, k.actor, c); err != nil {
+			return nil, err
+		}
+		return PostCallback200JSONResponse{Recorded: true, Operation: optional(string(place.Operation))}, nil
+	}
+	if !k.actor.ReachesAll(r.Destination) {
+		return nil, &fault{http.StatusNotFound, "not_found", "There is no such operation that this token may see. To keep news until its operation is known, a token is needed that is limited to no flow and reaches this destination."}
+	}
+	if err := s.Store.HoldCallback(ctx, k.actor, profile.Account, c); err != nil {
 		return nil, err
 	}
-	return PostCallback200JSONResponse{Recorded: true, Operation: optional(string(place.Operation))}, nil
+	waits := true
+	return PostCallback200JSONResponse{Recorded: true, Waiting: &waits}, nil
 }
 
 func (s *server) placeOfNews(ctx context.Context, destination string, n news) (store.Place, error) {
@@ -52,7 +59,6 @@ func (s *server) placeOfNews(ctx context.Context, destination string, n news) (s
 // news is what a callback says.
 type news struct {
 	kind, operation, reference, url string
-	provider                        bool // a provider's own form
 }
 
 // providerKinds gives our word for a mail provider's event.
@@ -79,7 +85,9 @@ func readNews(body []byte) (news, error) {
 		if !ok {
 			return n, unprocessable("kind", "The callback says neither kind nor a type that is known.")
 		}
-		n = news{kind: or(providerKinds[event], "news"), operation: tagged(b.Data.Tags), reference: b.Data.ID, provider: true}
+		n = news{kind: or(providerKinds[event], "news"), operation: string(operation.FindID(tagged(b.Data.Tags))), reference: b.Data.ID}
+	} else if n.operation != "" && string(operation.FindID(n.operation)) != n.operation {
+		return n, unprocessable("operation", "operation is not the ID of an operation.")
 	}
 	switch n.kind {
 	case "effect", "delivered", "bounced", "complained", "news":

@@ -110,7 +110,47 @@ func TestCallbacks(t *testing.T) {
 		t.Error("a bounce is not on the record")
 	}
 	elsewhere := strings.Replace(strings.Replace(notice, mail, "op_00000000000000000000000000", 1), "em_1", "em_2", 1)
-	if r := h.want(h.post("/callbacks/mail", tok, elsewhere), 200); r.body["recorded"] != false {
-		t.Errorf("a mail that is not ours: %s", r.raw)
+	if r := h.want(h.post("/callbacks/mail", tok, elsewhere), 200); r.body["recorded"] != true || r.body["waiting"] != true || r.body["operation"] != nil {
+		t.Errorf("a mail that is not known: %s", r.raw)
 	}
+}
+
+// News may come before its operation is known. It is kept, whichever way it came, and acts
+// once; a token that does not reach the whole destination keeps nothing and is told so.
+func TestCallbacksWaitForTheirOperation(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	tok, jobs := h.token("callbacks"), h.token("claims operations")
+	early := map[string]any{"kind": "effect", "reference": "cb-9"}
+	for i := range 2 {
+		if r := h.want(h.post("/callbacks/billing", tok, early), 200); r.body["waiting"] != true || h.Count(t, "news WHERE state = 'waiting' AND repeats = $1", i) != 1 {
+			t.Errorf("early news: %s", r.raw)
+		}
+	}
+	if n := h.Count(t, "history WHERE action = 'news_held' AND subject_id = 'billing' AND actor_kind = 'token'"); n != 1 {
+		t.Errorf("%d entries say who passed it on", n)
+	}
+	id, att, f := h.claimed(jobs)
+	h.want(h.post("/attempts/"+att+"/dispatch", jobs, fence(f)), 200)
+	h.want(h.post("/attempts/"+att+"/outcome", jobs, map[string]any{"fence": f, "outcome": "confirmed", "target_reference": "cb-9", "proof": map[string]any{"code": "confirmed", "status": 200}}), 200)
+	for range 2 {
+		if r := h.want(h.post("/callbacks/billing", tok, early), 200); r.text("operation") != string(id) || r.body["waiting"] != nil {
+			t.Errorf("its operation is known now: %s", r.raw)
+		}
+	}
+	if n := h.Count(t, "news WHERE state = 'tied' AND operation_id = $1", string(id)); n != 1 || h.Count(t, "evidence WHERE kind = 'callback'") != 1 {
+		t.Errorf("it acted more than once, or not at all: %d", n)
+	}
+	missing, elsewhere := map[string]any{"kind": "bounced", "operation": "op_00000000000000000000000000"}, map[string]any{"kind": "bounced", "operation": id}
+	for _, limited := range []string{h.token("callbacks", []string{"campaign-follow-up"}), h.token("callbacks", nil, []string{"mail"})} {
+		a, b := h.post("/callbacks/billing", limited, missing), h.post("/callbacks/billing", limited, elsewhere)
+		if h.want(a, http.StatusNotFound); !strings.Contains(a.raw, "whole") && !strings.Contains(a.raw, "limited to no flow") || a.body["detail"] != b.body["detail"] {
+			t.Errorf("a limited token: %s %s", a.raw, b.raw)
+		}
+	}
+	// At its own destination it learns nothing about operations of other ones.
+	if r := h.want(h.post("/callbacks/mail", h.token("callbacks", nil, []string{"mail"}), elsewhere), 200); r.body["waiting"] != true {
+		t.Errorf("an operation of another destination: %s", r.raw)
+	}
+	h.want(h.post("/callbacks/billing", tok, map[string]any{"kind": "news", "operation": "op_1"}), http.StatusUnprocessableEntity)
 }

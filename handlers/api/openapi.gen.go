@@ -43,8 +43,14 @@ type Callback = json.RawMessage
 
 // CallbackReceipt defines model for CallbackReceipt.
 type CallbackReceipt struct {
+	// Operation The operation that it belongs to
 	Operation *string `json:"operation,omitempty"`
-	Recorded  bool    `json:"recorded"`
+
+	// Recorded It is kept. Always true
+	Recorded bool `json:"recorded"`
+
+	// Waiting Its operation is not known yet
+	Waiting *bool `json:"waiting,omitempty"`
 }
 
 // Claim defines model for Claim.

@@ -203,7 +203,8 @@ export interface paths {
          * Pass on what a destination says later
          * @description Either our own form (`kind`, and `operation` or `reference`), or a mail provider's
          *     notice (`type: email.delivered`, the operation's ID in `data.tags.operation_id`).
-         *     News of an effect that is not ours is acknowledged and not recorded.
+         *     News whose operation is not known is kept and waits for it (`waiting: true`), if
+         *     the token reaches the whole destination; with another token it is refused (404).
          */
         post: operations["postCallback"];
         delete?: never;
@@ -482,8 +483,12 @@ export interface components {
             [key: string]: unknown;
         };
         CallbackReceipt: {
+            /** @description It is kept. Always true */
             recorded: boolean;
+            /** @description The operation that it belongs to */
             operation?: string;
+            /** @description Its operation is not known yet */
+            waiting?: boolean;
         };
     };
     responses: {
