@@ -68,7 +68,8 @@ func mails(t testing.TB) map[string]connectortest.Harness {
 	plain := shipped(t, "sendgrid", "send", aMail, sendgrid)
 	searchable := shipped(t, "sendgrid", "send_searchable", aMail, sendgrid)
 	plain.Bare, searchable.Bare = true, true
-	smtp := shipped(t, "smtp", "send", aMail, map[string]string{"SMTP_ADDR": "BASE"})
+	smtp := shipped(t, "smtp-server", "send", aMail, map[string]string{"SMTP_ADDR": "BASE"})
+	smtp.Sandbox = "smtp"
 	smtp.Profile.SMTP.StartTLS, smtp.Profile.Auth = "off", definition.Auth{Scheme: definition.AuthNone}
 	smtp.Profile.Limits.Timeout = 2 * time.Second
 	return map[string]connectortest.Harness{

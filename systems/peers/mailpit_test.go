@@ -162,7 +162,7 @@ func playing(t *testing.T, name, action string, content map[string]any, values m
 var letter = map[string]any{"to": "anna@customer.test", "subject": "Zażółć こんにちは", "text": "Good day.\n.\nBye.", "html": "<p>Good day</p>"}
 
 func smtpHarness(t *testing.T) connectortest.Harness {
-	return playing(t, "smtp", "send", letter, map[string]string{"SMTP_ADDR": "BASE", "SMTP_USER": "mailer"})
+	return playing(t, "smtp-server", "send", letter, map[string]string{"SMTP_ADDR": "BASE", "SMTP_USER": "mailer"})
 }
 
 // The profile as it ships: STARTTLS with a certificate that is checked, a sign-in, a
