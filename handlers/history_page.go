@@ -78,7 +78,7 @@ func isDay(text string) bool {
 
 // subjectPrefixes are the beginnings of identifiers, by what they name.
 var subjectPrefixes = map[string]operation.SubjectKind{"op": operation.SubjectOperation, "run": operation.SubjectRun, "usr": operation.SubjectUser, "inc": operation.SubjectIncident,
-	"tsk": operation.SubjectTask, "pat": operation.SubjectPattern, "lim": operation.SubjectLimit, "rep": operation.SubjectReport, "acc": operation.SubjectAcceptance}
+	"tsk": operation.SubjectTask, "pat": operation.SubjectPattern, "lim": operation.SubjectLimit, "rep": operation.SubjectReport, "acc": operation.SubjectAcceptance, "bat": operation.SubjectBatch}
 
 // subjectKindOf tells what an identifier names.
 func subjectKindOf(id string) operation.SubjectKind {

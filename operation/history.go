@@ -2,7 +2,8 @@ package operation
 
 import (
 	"crypto/sha256"
-	"sort"
+	"io"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -24,11 +25,12 @@ const (
 	SubjectLimit       SubjectKind = "limit"   // of a figure
 	SubjectReport      SubjectKind = "report"
 	SubjectAcceptance  SubjectKind = "acceptance"
+	SubjectBatch       SubjectKind = "batch"
 )
 
 // SubjectKinds are all of them.
 var SubjectKinds = []SubjectKind{SubjectOperation, SubjectRun, SubjectFlow, SubjectDestination, SubjectUser, SubjectSystem,
-	SubjectIncident, SubjectTask, SubjectPattern, SubjectLimit, SubjectReport, SubjectAcceptance}
+	SubjectIncident, SubjectTask, SubjectPattern, SubjectLimit, SubjectReport, SubjectAcceptance, SubjectBatch}
 
 // ActorKind says what kind of somebody acted.
 type ActorKind string
@@ -59,33 +61,58 @@ type Entry struct {
 	VersionID    VersionID
 	EvidenceHash string // hex, "" = none
 	Prev         [32]byte
+	// Words are what can be removed of it under a term; nil = an entry of format 1, whose
+	// hash covers everything, for ever.
+	Words *Words
 }
 
 // Hash chains the entry to the one before it: SHA-256 over its fields, each with its
-// length before it, the links in order of their names.
+// length before it, the links in order of their names. In format 2 the words stand in it
+// by their stored hash alone; Check compares them too.
 func (e Entry) Hash() [32]byte {
+	if e.Words != nil {
+		return e.hash2()
+	}
 	h := sha256.New()
 	writePart(h, "holdpoint/history/1", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10),
 		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.ActorKind), e.ActorID, e.ActorName,
 		string(e.Role), e.Channel, e.Action, string(e.From), string(e.To), e.Reason, string(e.VersionID), e.EvidenceHash)
-	names := make([]string, 0, len(e.Links))
-	for n := range e.Links {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	for _, n := range names {
-		writePart(h, n, e.Links[n])
-	}
+	e.writeLinks(h, nil)
 	h.Write(e.Prev[:])
 	return [32]byte(h.Sum(nil))
 }
 
+// hash2 is the hash of format 2.
+func (e Entry) hash2() [32]byte {
+	h := sha256.New()
+	writePart(h, "holdpoint/history/2", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.At.UTC().Format(TimeForm), string(e.ActorKind),
+		string(e.Role), e.Channel, e.Action, string(e.From), string(e.To), string(e.VersionID), e.EvidenceHash)
+	e.writeLinks(h, e.Words.Links)
+	h.Write(e.Words.Hash[:])
+	h.Write(e.Prev[:])
+	return [32]byte(h.Sum(nil))
+}
+
+// writeLinks writes name and value of the links, in order, but for those named.
+func (e Entry) writeLinks(w io.Writer, but []string) {
+	names := make([]string, 0, len(e.Links))
+	for n := range e.Links {
+		if !slices.Contains(but, n) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	for _, n := range names {
+		writePart(w, n, e.Links[n])
+	}
+}
+
 // FirstBreak finds the first entry of one subject's chain, in order, that does not
-// follow from the one before it or does not have the hash stored with it; -1 = whole.
+// follow from the one before it or is not what the hash stored with it says; -1 = whole.
 func FirstBreak(entries []Entry, hashes [][32]byte) int {
 	var prev [32]byte
 	for i, e := range entries {
-		if i >= len(hashes) || e.Seq != int64(i+1) || e.Prev != prev || e.Hash() != hashes[i] ||
+		if i >= len(hashes) || e.Seq != int64(i+1) || e.Prev != prev || e.Check(hashes[i]) != nil ||
 			e.SubjectKind != entries[0].SubjectKind || e.SubjectID != entries[0].SubjectID {
 			return i
 		}

@@ -71,7 +71,8 @@ var appendOnly = []string{"history", "evidence", "approvals", "clearances", "cle
 	"incident_signatures", "probes",
 	"start_rows", "start_places",
 	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures", "erasures", "version_bodies", "event_bodies", "attachment_bodies",
-	"checkpoints", "checkpoint_leaves", "callback_refusals"}
+	"checkpoints", "checkpoint_leaves", "callback_refusals",
+	"batch_items", "batch_bodies", "batch_approvals", "batch_clearances", "batch_clearance_approvals", "batch_marks"}
 
 func grants(role string) []string {
 	out := []string{
@@ -82,7 +83,7 @@ func grants(role string) []string {
 		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, checkpoint_reading FROM " + role,
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
 		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
-		"REVOKE DELETE ON news FROM " + role,
+		"REVOKE DELETE ON news, batches, batch_versions FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)

@@ -23,7 +23,7 @@ var heads = map[operation.SubjectKind]string{
 }
 
 // ownHeads are the subjects whose chain's head is a row of chain_heads.
-var ownHeads = []operation.SubjectKind{operation.SubjectIncident, operation.SubjectTask, operation.SubjectPattern, operation.SubjectLimit, operation.SubjectReport, operation.SubjectAcceptance}
+var ownHeads = []operation.SubjectKind{operation.SubjectIncident, operation.SubjectTask, operation.SubjectPattern, operation.SubjectLimit, operation.SubjectReport, operation.SubjectAcceptance, operation.SubjectBatch}
 
 // enter writes one entry of a subject's history. The row with the chain's head is
 // locked until the end of the transaction, so entries follow one another.

@@ -1,0 +1,233 @@
+-- +goose Up
+-- Batches: a fanned-out stage of a run. Its items are frozen in numbered versions, one decision
+-- covers a whole version by its hash, and each item becomes an operation when it is released.
+
+CREATE TABLE batches (
+    id           text COLLATE "C" PRIMARY KEY CONSTRAINT batches_id_form CHECK (id LIKE 'bat\_%'),
+    run_id       text COLLATE "C" NOT NULL REFERENCES runs,
+    flow         text COLLATE "C" NOT NULL,
+    flow_version int NOT NULL,
+    stage        text NOT NULL CONSTRAINT batches_stage CHECK (stage <> ''),
+    stage_no     int NOT NULL,
+    stages       int NOT NULL,
+    destination  text COLLATE "C" NOT NULL REFERENCES destinations,
+    action       text NOT NULL,
+    effect_type  text NOT NULL,
+    account      text NOT NULL,
+    environment  text NOT NULL,
+    source       text NOT NULL DEFAULT '',
+    title        text NOT NULL DEFAULT '',
+    state        text NOT NULL CONSTRAINT batches_state CHECK (state IN ('draft', 'pending_approval', 'canary', 'canary_review', 'running', 'closed', 'rejected', 'cancelled')),
+    revision     bigint NOT NULL DEFAULT 1,
+    number       int NOT NULL,                     -- the current version
+    total        int NOT NULL,                     -- items of the current version
+    included     int NOT NULL,                     -- of them to be sent
+    cleared      int NOT NULL DEFAULT 0,           -- up to which position the clearances reach
+    released     int NOT NULL DEFAULT 0,           -- up to which position items have become operations
+    clearance_id text COLLATE "C",                 -- the newest batch clearance
+    round        int NOT NULL DEFAULT 1,           -- of approval: a version can be approved anew after expiry
+    satisfied    boolean NOT NULL DEFAULT false,   -- the stage's rule holds; changes only under the run's lock
+    paused_why   text NOT NULL DEFAULT '',
+    paused_by    text COLLATE "C" NOT NULL DEFAULT '',
+    paused_auto  text NOT NULL DEFAULT '' CONSTRAINT batches_paused_auto CHECK (paused_auto IN ('', 'errors', 'unknown', 'bounced')),
+    paused_at    timestamptz,
+    stopped_why  text NOT NULL DEFAULT '',
+    stopped_by   text COLLATE "C" NOT NULL DEFAULT '',
+    stopped_at   timestamptz,
+    next_kind    text NOT NULL,
+    next_role    text NOT NULL DEFAULT '',
+    next_user    text COLLATE "C",
+    next_system  boolean NOT NULL DEFAULT false,
+    next_at      timestamptz,
+    next_since   timestamptz,
+    expires_at   timestamptz,
+    created_at   timestamptz NOT NULL,
+    updated_at   timestamptz NOT NULL,
+    closed_at    timestamptz,
+    CONSTRAINT batches_intent UNIQUE (run_id, stage),
+    CONSTRAINT batches_counts CHECK (included BETWEEN 0 AND total AND cleared BETWEEN 0 AND total AND released BETWEEN 0 AND cleared),
+    CONSTRAINT batches_cleared CHECK (cleared = 0 OR clearance_id IS NOT NULL),
+    CONSTRAINT batches_paused CHECK ((paused_at IS NULL) = (paused_why = '')),
+    CONSTRAINT batches_stopped CHECK ((stopped_at IS NULL) = (stopped_why = '')),
+    CONSTRAINT batches_closed CHECK ((closed_at IS NOT NULL) = (state IN ('closed', 'rejected', 'cancelled'))),
+    CONSTRAINT batches_next_decision CHECK (state IN ('closed', 'rejected', 'cancelled') OR (next_kind <> '' AND next_at IS NOT NULL AND (next_system OR next_role <> '' OR next_user IS NOT NULL)))
+);
+CREATE INDEX batches_newest ON batches (created_at DESC, id DESC);
+CREATE INDEX batches_open ON batches (state, id) WHERE state NOT IN ('closed', 'rejected', 'cancelled');
+
+CREATE TABLE batch_versions (
+    batch_id     text COLLATE "C" NOT NULL REFERENCES batches DEFERRABLE INITIALLY DEFERRED,
+    number       int NOT NULL CONSTRAINT batch_versions_number CHECK (number >= 1),
+    hash         bytea CONSTRAINT batch_versions_hash CHECK (length(hash) = 32),  -- NULL while something is to be done
+    total        int NOT NULL,
+    included     int NOT NULL,
+    duplicates   int NOT NULL,
+    suppressed   int NOT NULL,
+    problems     int NOT NULL,                     -- rows with a problem
+    missing      text[] NOT NULL DEFAULT '{}',     -- shared text that is to be written
+    shared       text NOT NULL DEFAULT '{}',       -- JSON: shared text by its place
+    facts        text NOT NULL DEFAULT '{}',       -- JSON: what is the same in all items, what varies, sums, longest and emptiest
+    list_hash    bytea NOT NULL,
+    list_name    text NOT NULL DEFAULT '',         -- of an uploaded file
+    author_kind  text NOT NULL CONSTRAINT batch_versions_author CHECK (author_kind IN ('person', 'model', 'token', 'flow')),
+    author_id    text NOT NULL,
+    prompted_by  text,
+    model        text NOT NULL DEFAULT '',
+    note         text NOT NULL DEFAULT '',
+    credential   text NOT NULL,
+    flow_version int NOT NULL,
+    destination_version int NOT NULL,
+    submitted_by text,
+    policy       text,                             -- JSON of operation.Policy, pinned when submitted
+    created_at   timestamptz NOT NULL,
+    PRIMARY KEY (batch_id, number),
+    CONSTRAINT batch_versions_exact UNIQUE (batch_id, number, hash),
+    CONSTRAINT batch_versions_complete CHECK (hash IS NULL OR (problems = 0 AND cardinality(missing) = 0 AND included > 0)),
+    CONSTRAINT batch_versions_submitted CHECK ((policy IS NULL) = (submitted_by IS NULL) AND (policy IS NULL OR hash IS NOT NULL)),
+    CONSTRAINT batch_versions_counts CHECK (total = included + duplicates + suppressed)
+);
+
+-- The items of a version, in the list's order. Bodies are apart: they can be erased.
+CREATE TABLE batch_items (
+    batch_id     text COLLATE "C" NOT NULL,
+    number       int NOT NULL,
+    position     int NOT NULL CONSTRAINT batch_items_position CHECK (position >= 1),
+    item_key     text NOT NULL,
+    recipient    text NOT NULL DEFAULT '',
+    title        text NOT NULL DEFAULT '',
+    excluded     text NOT NULL DEFAULT '' CONSTRAINT batch_items_excluded CHECK (excluded IN ('', 'duplicate', 'suppressed')),
+    problems     text NOT NULL DEFAULT '',         -- JSON list of code and field; '' = none
+    hash         bytea CONSTRAINT batch_items_hash CHECK (length(hash) = 32),      -- of the item's content version
+    PRIMARY KEY (batch_id, number, position),
+    CONSTRAINT batch_items_version FOREIGN KEY (batch_id, number) REFERENCES batch_versions DEFERRABLE INITIALLY DEFERRED,
+    CONSTRAINT batch_items_exact UNIQUE (batch_id, number, position, hash),
+    CONSTRAINT batch_items_complete CHECK (problems = '' OR hash IS NULL)
+);
+CREATE UNIQUE INDEX batch_items_key ON batch_items (batch_id, number, item_key) WHERE excluded = '';
+CREATE INDEX batch_items_odd ON batch_items (batch_id, number, position) WHERE excluded <> '' OR problems <> '';
+
+CREATE TABLE batch_bodies (
+    batch_id     text COLLATE "C" NOT NULL,
+    number       int NOT NULL,
+    position     int NOT NULL,
+    item         text NOT NULL,                    -- JSON: the entry of the list
+    content      text NOT NULL,                    -- JSON
+    request      text NOT NULL,                    -- JSON of operation.Request, holes still open
+    salt         bytea NOT NULL,
+    PRIMARY KEY (batch_id, number, position),
+    CONSTRAINT batch_bodies_item FOREIGN KEY (batch_id, number, position) REFERENCES batch_items
+);
+
+CREATE TABLE batch_approvals (
+    id           text COLLATE "C" PRIMARY KEY,
+    batch_id     text COLLATE "C" NOT NULL,
+    number       int NOT NULL,
+    hash         bytea NOT NULL,
+    phase        text NOT NULL CONSTRAINT batch_approvals_phase CHECK (phase IN ('first', 'rest')),
+    round        int NOT NULL,
+    decision     text NOT NULL CONSTRAINT batch_approvals_decision CHECK (decision IN ('approve', 'request_changes', 'reject', 'withdraw')),
+    user_id      text COLLATE "C" NOT NULL REFERENCES users,
+    for_user     text COLLATE "C" REFERENCES users,
+    delegation_id text COLLATE "C",
+    role         text NOT NULL,
+    reason       text NOT NULL DEFAULT '',
+    reason_code  text NOT NULL DEFAULT '',
+    reason_words text NOT NULL DEFAULT '',
+    form_id      text NOT NULL CONSTRAINT batch_approvals_form CHECK (form_id <> ''),
+    decided_at   timestamptz NOT NULL,
+    CONSTRAINT batch_approvals_version FOREIGN KEY (batch_id, number, hash) REFERENCES batch_versions (batch_id, number, hash),
+    CONSTRAINT batch_approvals_form_once UNIQUE (user_id, form_id)
+);
+CREATE UNIQUE INDEX batch_approvals_once ON batch_approvals (batch_id, number, phase, round, user_id) WHERE decision = 'approve';
+
+CREATE TABLE batch_clearances (
+    id           text COLLATE "C" PRIMARY KEY,
+    batch_id     text COLLATE "C" NOT NULL,
+    number       int NOT NULL,
+    hash         bytea NOT NULL,
+    upto         int NOT NULL CONSTRAINT batch_clearances_upto CHECK (upto >= 1),   -- the last position that it covers
+    required     int NOT NULL CONSTRAINT batch_clearances_required CHECK (required >= 1),
+    policy       text NOT NULL,
+    expires_at   timestamptz,
+    created_at   timestamptz NOT NULL,
+    CONSTRAINT batch_clearances_version FOREIGN KEY (batch_id, number, hash) REFERENCES batch_versions (batch_id, number, hash),
+    CONSTRAINT batch_clearances_exact UNIQUE (id, batch_id, number, upto)
+);
+ALTER TABLE batches ADD CONSTRAINT batches_clearance FOREIGN KEY (clearance_id) REFERENCES batch_clearances;
+CREATE TABLE batch_clearance_approvals (
+    clearance_id text COLLATE "C" NOT NULL REFERENCES batch_clearances,
+    approval_id  text COLLATE "C" NOT NULL REFERENCES batch_approvals,
+    PRIMARY KEY (clearance_id, approval_id)
+);
+
+-- An operation's clearance that rests on a batch's covers exactly an item of the approved
+-- version, and none behind the position up to which people decided.
+ALTER TABLE clearances ADD COLUMN batch_clearance_id text COLLATE "C", ADD COLUMN batch_id text COLLATE "C", ADD COLUMN batch_number int, ADD COLUMN batch_upto int, ADD COLUMN batch_no int,
+    ADD CONSTRAINT clearances_batch FOREIGN KEY (batch_clearance_id, batch_id, batch_number, batch_upto) REFERENCES batch_clearances (id, batch_id, number, upto),
+    ADD CONSTRAINT clearances_batch_item FOREIGN KEY (batch_id, batch_number, batch_no, hash) REFERENCES batch_items (batch_id, number, position, hash),
+    ADD CONSTRAINT clearances_batch_whole CHECK (num_nonnulls(batch_clearance_id, batch_id, batch_number, batch_upto, batch_no) IN (0, 5)),
+    ADD CONSTRAINT clearances_batch_upto CHECK (batch_no IS NULL OR batch_no <= batch_upto);
+
+ALTER TABLE operations ADD COLUMN batch_id text COLLATE "C" CONSTRAINT operations_batch REFERENCES batches, ADD COLUMN batch_no int,
+    ADD CONSTRAINT operations_batch_place CHECK ((batch_id IS NULL) = (batch_no IS NULL)),
+    ADD CONSTRAINT operations_batch_original CHECK (batch_id IS NULL OR replacement = 0);
+CREATE INDEX operations_batch_state ON operations (batch_id, state, batch_no) WHERE batch_id IS NOT NULL;
+CREATE INDEX operations_batch_bounced ON operations (batch_id) WHERE batch_id IS NOT NULL AND delivery IN ('bounced', 'complained', 'dropped');
+
+-- What one group of attempts came to: for the rate, the estimated end and the automatic pause.
+CREATE TABLE batch_marks (
+    id           bigint GENERATED ALWAYS AS IDENTITY,
+    batch_id     text COLLATE "C" NOT NULL REFERENCES batches,
+    at           timestamptz NOT NULL,
+    confirmed    int NOT NULL,
+    not_started  int NOT NULL,
+    unknown      int NOT NULL,
+    PRIMARY KEY (batch_id, id)
+);
+
+ALTER TABLE history DROP CONSTRAINT history_subject;
+ALTER TABLE history ADD CONSTRAINT history_subject CHECK (subject_kind IN ('operation', 'run', 'flow', 'destination', 'user', 'system',
+    'incident', 'task', 'pattern', 'limit', 'report', 'acceptance', 'batch')) NOT VALID;
+ALTER TABLE history VALIDATE CONSTRAINT history_subject;
+ALTER TABLE chain_heads DROP CONSTRAINT chain_heads_kind;
+ALTER TABLE chain_heads ADD CONSTRAINT chain_heads_kind CHECK (subject_kind IN ('incident', 'task', 'pattern', 'limit', 'report', 'acceptance', 'batch'));
+
+-- An item of an approved batch begins as ready: its version is cleared already.
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION is_move(from_state text, to_state text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+    RETURN from_state = to_state OR (from_state || '>' || to_state) = ANY (ARRAY[
+            '>draft', '>pending_approval', '>review', '>ready', 'draft>pending_approval', 'pending_approval>draft', 'waiting>draft', 'ready>draft',
+            'retry_scheduled>draft', 'pending_approval>rejected', 'pending_approval>waiting', 'pending_approval>ready', 'waiting>ready',
+            'ready>waiting', 'retry_scheduled>waiting', 'waiting>pending_approval', 'ready>pending_approval', 'retry_scheduled>pending_approval',
+            'draft>cancelled', 'pending_approval>cancelled', 'waiting>cancelled', 'ready>cancelled', 'retry_scheduled>cancelled',
+            'in_progress>cancelled', 'ready>in_progress', 'retry_scheduled>in_progress', 'unknown>in_progress', 'in_progress>retry_scheduled',
+            'in_progress>review', 'retry_scheduled>review', 'in_progress>unknown', 'draft>confirmed', 'pending_approval>confirmed',
+            'waiting>confirmed', 'ready>confirmed', 'retry_scheduled>confirmed', 'in_progress>confirmed', 'unknown>confirmed', 'review>confirmed',
+            'reexecution_requested>confirmed', 'unknown>review', 'review>reexecution_requested', 'reexecution_requested>ready',
+            'reexecution_requested>review', 'ready>review', 'review>draft', 'review>ready', 'review>not_executed', 'confirmed>review',
+            'rejected>review', 'cancelled>review', 'not_executed>review']);
+END $$;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+DO $$
+DECLARE t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['batch_items', 'batch_approvals', 'batch_clearances', 'batch_clearance_approvals', 'batch_marks'] LOOP
+        EXECUTE format('CREATE TRIGGER %I BEFORE UPDATE OR DELETE OR TRUNCATE ON %I EXECUTE FUNCTION refuse_change()', t || '_append_only', t);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+-- A version's facts stand; only its submission is added, once.
+-- +goose StatementBegin
+CREATE FUNCTION batch_versions_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF TG_OP = 'UPDATE' AND OLD.policy IS NULL AND (to_jsonb(NEW) - 'policy' - 'submitted_by') = (to_jsonb(OLD) - 'policy' - 'submitted_by') THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'a batch version is not changed' USING ERRCODE = 'restrict_violation', CONSTRAINT = 'batch_versions_facts';
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER batch_versions_facts BEFORE UPDATE OR DELETE ON batch_versions FOR EACH ROW EXECUTE FUNCTION batch_versions_guard();
+
+-- +goose Down
+SELECT 'no way back: restore a backup' AS note;
