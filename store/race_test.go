@@ -13,7 +13,7 @@ import (
 )
 
 // rounds is how often every pair of decisions is raced.
-const rounds = 50
+const rounds = 25
 
 // race is one pair of decisions that meet on one operation.
 type race struct {
