@@ -84,6 +84,7 @@ func grants(role string) []string {
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
 		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
 		"REVOKE DELETE ON news, batches, batch_versions FROM " + role,
+		"REVOKE DELETE ON list_files FROM " + role,
 	}
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)

@@ -21,10 +21,11 @@ const (
 	ScopeClaims     = "claims"     // claim, dispatch, report outcomes
 	ScopeCallbacks  = "callbacks"  // bring late evidence
 	ScopeRead       = "read"
+	ScopeBatches    = "batches" // hand lists in, watch, pause and stop batches
 )
 
 // Scopes lists every scope.
-var Scopes = []string{ScopeEvents, ScopeOperations, ScopeClaims, ScopeCallbacks, ScopeRead}
+var Scopes = []string{ScopeEvents, ScopeOperations, ScopeClaims, ScopeCallbacks, ScopeRead, ScopeBatches}
 
 // tokenPrefix lets people and scanners recognise a leaked secret.
 const tokenPrefix = "hp_"
