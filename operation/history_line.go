@@ -40,24 +40,42 @@ type line struct {
 	Version     VersionID         `json:"version"`
 	Evidence    string            `json:"evidence"`
 	Links       map[string]string `json:"links"`
+	Words       *lineWords        `json:"words,omitempty"`
 	Prev        string            `json:"prev"`
 	Hash        string            `json:"hash"`
 }
 
+// lineWords is what an entry of format 2 has besides: the hash of its words, and either
+// their salt and the names of the links among them, or when they were removed.
+type lineWords struct {
+	Hash    string   `json:"hash"`
+	Salt    string   `json:"salt,omitempty"`
+	Links   []string `json:"links,omitempty"`
+	Removed string   `json:"removed,omitempty"`
+}
+
 // MarshalJSON writes the entry as one object on one line, without a newline. All
-// members are there, empty ones too; <, > and & stand as they are.
+// members are there, empty ones too, but for words, which an entry of format 1 has not;
+// <, > and & stand as they are.
 func (l Line) MarshalJSON() ([]byte, error) {
 	e := l.Entry
 	links := e.Links
 	if links == nil {
 		links = map[string]string{}
 	}
+	var words *lineWords
+	if w := e.Words; w != nil {
+		words = &lineWords{Hash: hex.EncodeToString(w.Hash[:]), Salt: hex.EncodeToString(w.Salt), Links: w.Links}
+		if w.Gone() {
+			words.Removed = w.GoneAt.UTC().Format(TimeForm)
+		}
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(line{ID: l.ID, SubjectKind: e.SubjectKind, Subject: e.SubjectID, Seq: e.Seq, At: e.At.UTC().Format(TimeForm),
 		ActorKind: e.ActorKind, Actor: e.ActorID, ActorName: e.ActorName, Role: e.Role, Channel: e.Channel, Action: e.Action, From: e.From, To: e.To,
-		Reason: e.Reason, Version: e.VersionID, Evidence: e.EvidenceHash, Links: links,
+		Reason: e.Reason, Version: e.VersionID, Evidence: e.EvidenceHash, Links: links, Words: words,
 		Prev: hex.EncodeToString(e.Prev[:]), Hash: hex.EncodeToString(l.Hash[:])})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
@@ -84,9 +102,9 @@ func (l *Line) UnmarshalJSON(raw []byte) error {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one object on a line")
 	}
-	at, err := time.Parse(TimeForm, in.At)
-	if err != nil || at.Format(TimeForm) != in.At {
-		return fmt.Errorf("at: %q is not of the form %s", in.At, TimeForm)
+	at, err := readTime(in.At)
+	if err != nil {
+		return fmt.Errorf("at: %w", err)
 	}
 	out := Line{ID: in.ID, Entry: Entry{SubjectKind: in.SubjectKind, SubjectID: in.Subject, Seq: in.Seq, At: at, ActorKind: in.ActorKind,
 		ActorID: in.Actor, ActorName: in.ActorName, Role: in.Role, Channel: in.Channel, Action: in.Action, From: in.From, To: in.To,
@@ -97,8 +115,42 @@ func (l *Line) UnmarshalJSON(raw []byte) error {
 	if out.Hash, err = readHash(in.Hash); err != nil {
 		return fmt.Errorf("hash: %w", err)
 	}
+	if out.Entry.Words, err = in.Words.read(); err != nil {
+		return fmt.Errorf("words: %w", err)
+	}
 	*l = out
 	return nil
+}
+
+// read gives the words as the entry holds them: there with a salt, or removed with a time.
+func (in *lineWords) read() (*Words, error) {
+	if in == nil {
+		return nil, nil
+	}
+	w := &Words{Links: in.Links}
+	var err error
+	if w.Hash, err = readHash(in.Hash); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.Salt != "" && in.Removed == "":
+		if w.Salt, err = hex.DecodeString(in.Salt); err == nil && hex.EncodeToString(w.Salt) != in.Salt {
+			err = fmt.Errorf("salt: %q is not lower-case hexadecimal", in.Salt)
+		}
+	case in.Salt == "" && in.Removed != "":
+		w.GoneAt, err = readTime(in.Removed)
+	default:
+		err = errors.New("either salt or removed")
+	}
+	return w, err
+}
+
+func readTime(s string) (time.Time, error) {
+	at, err := time.Parse(TimeForm, s)
+	if err != nil || at.Format(TimeForm) != s {
+		return at, fmt.Errorf("%q is not of the form %s", s, TimeForm)
+	}
+	return at, nil
 }
 
 func readHash(s string) (h [32]byte, err error) {

@@ -104,7 +104,7 @@ func (t *tx) window(v Viewer, f HistoryFilter) (*historyQuery, error) {
 	}
 	q.args = fits.args
 	columns := `w.id, w.flow, w.destination, w.subject_kind, w.subject_id, w.seq, w.at, w.actor_kind, w.actor_id, w.actor_name, w.role, w.channel, w.action,
-		w.from_state, w.to_state, w.reason, w.links, w.version_id, w.evidence_hash, w.prev_hash, w.hash`
+		w.from_state, w.to_state, w.reason, w.links, w.version_id, w.evidence_hash, w.prev_hash, w.hash, w.words_hash, w.words_salt, w.words_links, w.words_gone_at`
 	q.sql = `WITH w AS MATERIALIZED (SELECT h.* FROM history h` + q.conditions.sql() + ` ORDER BY h.at, h.id LIMIT ` + strconv.Itoa(exportWindow) + `)
 		SELECT * FROM (SELECT true AS fits, ` + columns + ` FROM w` + fits.sql() + `
 		UNION ALL SELECT false, x.* FROM (SELECT ` + columns + ` FROM w ORDER BY w.at DESC, w.id DESC LIMIT 1) x) w ORDER BY w.fits DESC, w.at, w.id`

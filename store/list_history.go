@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -29,6 +30,11 @@ type HistoryRow struct {
 	EvidenceHash string                `db:"evidence_hash"`
 	PrevHash     []byte                `db:"prev_hash"`
 	Hash         []byte                `db:"hash"`
+	// WordsHash is empty in format 1; WordsSalt and WordsLinks went at WordsGoneAt.
+	WordsHash   []byte     `db:"words_hash"`
+	WordsSalt   []byte     `db:"words_salt"`
+	WordsLinks  string     `db:"words_links"`
+	WordsGoneAt *time.Time `db:"words_gone_at"`
 }
 
 // Links gives the identifiers that the entry names.
@@ -36,8 +42,15 @@ func (h HistoryRow) Links() map[string]string { return decodeLinks(h.LinksText) 
 
 // Entry gives the row in the form whose hash is chained.
 func (h HistoryRow) Entry() operation.Entry {
+	var words *operation.Words
+	if h.WordsHash != nil {
+		words = &operation.Words{Salt: h.WordsSalt, Hash: hash32(h.WordsHash), GoneAt: timeOf(h.WordsGoneAt).UTC()}
+		if h.WordsLinks != "" {
+			words.Links = strings.Split(h.WordsLinks, ",")
+		}
+	}
 	return operation.Entry{SubjectKind: h.SubjectKind, SubjectID: h.SubjectID, Seq: h.Seq, At: h.At.UTC(), ActorKind: h.ActorKind, ActorID: h.ActorID, ActorName: h.ActorName,
-		Role: h.Role, Channel: h.Channel, Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links(), VersionID: h.VersionID, EvidenceHash: h.EvidenceHash, Prev: hash32(h.PrevHash)}
+		Role: h.Role, Channel: h.Channel, Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links(), VersionID: h.VersionID, EvidenceHash: h.EvidenceHash, Prev: hash32(h.PrevHash), Words: words}
 }
 
 // history reads a subject's entries, oldest first, from the partitions since it was made;
@@ -64,8 +77,8 @@ func chainBreak(rows []HistoryRow) int64 {
 	var prev [32]byte
 	for i, r := range rows {
 		e := r.Entry()
-		h := e.Hash()
-		if r.Seq != int64(i+1) || e.Prev != prev || !bytes.Equal(h[:], r.Hash) {
+		h := hash32(r.Hash)
+		if r.Seq != int64(i+1) || e.Prev != prev || e.Check(h) != nil {
 			return int64(i + 1)
 		}
 		prev = h

@@ -210,7 +210,7 @@ const lastActsSQL = `SELECT h.id, ` + aliased + `, EXISTS (SELECT 1 FROM operati
 	ORDER BY h.at DESC, h.id DESC`
 
 // aliased is historyColumns of h.
-const aliased = `h.subject_kind, h.subject_id, h.seq, h.at, h.actor_kind, h.actor_id, h.actor_name, h.role, h.channel, h.action, h.from_state, h.to_state, h.reason, h.links, h.version_id, h.evidence_hash, h.prev_hash, h.hash`
+const aliased = `h.subject_kind, h.subject_id, h.seq, h.at, h.actor_kind, h.actor_id, h.actor_name, h.role, h.channel, h.action, h.from_state, h.to_state, h.reason, h.links, h.version_id, h.evidence_hash, h.prev_hash, h.hash, h.words_hash, h.words_salt, h.words_links, h.words_gone_at`
 
 // tab runs fn for an active viewer, in one snapshot.
 func (s *Store) tab(ctx context.Context, viewer Actor, fn func(*tx, Viewer, time.Time) error) error {

@@ -71,7 +71,7 @@ var appendOnly = []string{"history", "evidence", "approvals", "clearances", "cle
 	"incident_signatures", "probes",
 	"start_rows", "start_places",
 	"limit_versions", "reports", "report_items", "report_comments", "report_signatures", "acceptance_destinations", "acceptance_signatures", "erasures", "version_bodies", "event_bodies", "attachment_bodies",
-	"checkpoints", "checkpoint_leaves", "callback_refusals",
+	"checkpoints", "checkpoint_leaves", "callback_refusals", "history_thinnings",
 	"batch_items", "batch_bodies", "batch_approvals", "batch_clearances", "batch_clearance_approvals", "batch_marks"}
 
 func grants(role string) []string {
@@ -89,7 +89,7 @@ func grants(role string) []string {
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)
 	}
-	return append(out, "GRANT EXECUTE ON FUNCTION add_partitions(int), erase_deliveries(int) TO "+role, wholeOnly(role))
+	return append(out, "GRANT EXECUTE ON FUNCTION add_partitions(int), erase_deliveries(int), erase_batch(text, timestamptz), thin_history(int) TO "+role, wholeOnly(role))
 }
 
 // checkSchema refuses a schema older or newer than this program's.

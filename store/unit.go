@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
@@ -196,20 +197,24 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// chain numbers the entry after the head (seq, hash) of its subject and gives the new head.
+// chain numbers the entry after the head (seq, hash) of its subject, salts its words and
+// gives the new head. What the entry holds does not change afterwards.
 func chain(e *operation.Entry, seq int64, head []byte) (int64, []byte) {
+	salt := make([]byte, operation.WordsSalt)
+	_, _ = rand.Read(salt) // it never fails
+	e.Salted(salt)
 	e.Seq, e.Prev = seq+1, hash32(head)
 	h := e.Hash()
 	return e.Seq, h[:]
 }
 
-const historyColumns = `subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash`
+const historyColumns = `subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash, words_hash, words_salt, words_links, words_gone_at`
 
 // historyInto and historySelect add entries together with where they belong.
 const historyInto = `INSERT INTO history (` + historyColumns + `, flow, destination) ` + historySelect
 
-const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex'), h.fl, h.de
-	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text, fl text, de text)`
+const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex'), decode(h.wh, 'hex'), decode(h.ws, 'hex'), h.wl, NULL, h.fl, h.de
+	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text, wh text, ws text, wl text, fl text, de text)`
 
 type entryJSON struct {
 	SK  operation.SubjectKind `json:"sk"`
@@ -230,6 +235,9 @@ type entryJSON struct {
 	Ev  string                `json:"ev"`
 	P   string                `json:"p"`
 	H   string                `json:"h"`
+	WH  string                `json:"wh"`
+	WS  string                `json:"ws"`
+	WL  string                `json:"wl"`
 	Fl  string                `json:"fl"`
 	De  string                `json:"de"`
 }
@@ -252,7 +260,8 @@ func (t *tx) encodeEntries(entries []operation.Entry, of placed) (string, error)
 		}
 		at := of.place(e)
 		out[i] = entryJSON{e.SubjectKind, e.SubjectID, e.Seq, e.At, e.ActorKind, e.ActorID, e.ActorName, e.Role, e.Channel, e.Action,
-			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:]), at.flow, at.destination}
+			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:]),
+			hex.EncodeToString(e.Words.Hash[:]), hex.EncodeToString(e.Words.Salt), strings.Join(e.Words.Links, ","), at.flow, at.destination}
 	}
 	b, err := json.Marshal(out)
 	return string(b), err

@@ -242,6 +242,9 @@ func sayReport(r *verify.Report) string {
 	if c := r.Newest; c != nil {
 		fmt.Fprintf(&b, "%d checkpoints, the newest is %d of %s with %d entries; %d entries came after it.\n", r.Checkpoints, c.Number, c.At.Format(operation.TimeForm), c.Size, r.Entries-r.Covered)
 	}
+	if r.Thinned > 0 {
+		fmt.Fprintf(&b, "%d entries whose words were removed under a term.\n", r.Thinned)
+	}
 	if n := r.Bodies; n != nil {
 		fmt.Fprintf(&b, "%d bodies are what was recorded, %d were erased.\n", n.Whole, n.Erased)
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
 
 	"holdpoint/operation"
@@ -23,9 +24,12 @@ func diagnose(kind operation.SubjectKind, id string, lines []operation.Line, hea
 	var before operation.Line
 	for i, l := range lines {
 		f := at("", l.Entry.Seq, l.ID, "")
+		err := l.Entry.Check(l.Hash)
 		switch want := before.Entry.Seq + 1; {
+		case err != nil && !errors.Is(err, operation.ErrEntryAltered):
+			f.What, f.Detail = Altered, err.Error()
 		case own[i] == 0:
-			f.What, f.Detail = Altered, "it is not what its own hash says"
+			f.What, f.Detail = Altered, operation.ErrEntryAltered.Error()
 		case own[i] != l.Entry.Seq && has(own, l.Entry.Seq):
 			f.What, f.Detail = Reordered, fmt.Sprintf("what stands there is entry %d", own[i])
 		case own[i] != l.Entry.Seq:
@@ -63,11 +67,11 @@ func diagnose(kind operation.SubjectKind, id string, lines []operation.Line, hea
 func ownPlaces(lines []operation.Line) []int64 {
 	out := make([]int64, len(lines))
 	for i, l := range lines {
-		if l.Entry.Hash() == l.Hash {
-			out[i] = l.Entry.Seq
+		e := l.Entry
+		if e.Hash() == l.Hash {
+			out[i] = e.Seq
 			continue
 		}
-		e := l.Entry
 		for s := int64(1); s <= int64(min(len(lines)+8, searchSeq)); s++ {
 			if e.Seq = s; e.Hash() == l.Hash {
 				out[i] = s

@@ -64,6 +64,7 @@ type Report struct {
 	Checkpoints int                    `json:"checkpoints"` // that were compared
 	Newest      *checkpoint.Checkpoint `json:"-"`
 	Covered     int64                  `json:"covered"` // entries that the newest checkpoint holds
+	Thinned     int64                  `json:"thinned"` // entries whose words were removed under a term
 	Bodies      *Bodies                `json:"bodies,omitempty"`
 	Broken      int                    `json:"broken"`   // all findings, also those that are not named
 	Findings    []Finding              `json:"findings"` // the first ones, in the order of the entries

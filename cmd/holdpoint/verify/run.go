@@ -37,6 +37,7 @@ type pass struct {
 	chains  sorter
 	order   sorter
 	log     sorter
+	words   sorter
 	removed []gone // the first entry of each subject that the log knows and the history lacks
 }
 
@@ -63,12 +64,12 @@ func Run(j Job) (*Report, error) {
 	if j.Now.IsZero() {
 		j.Now = time.Now()
 	}
-	p := &pass{Job: j, r: &Report{}, chains: sorter{dir: dir}, order: sorter{dir: dir}, log: sorter{dir: dir}}
+	p := &pass{Job: j, r: &Report{}, chains: sorter{dir: dir}, order: sorter{dir: dir}, log: sorter{dir: dir}, words: sorter{dir: dir}}
 	defer p.close()
 	if j.Record == nil {
 		p.x = &export{file: j.Export}
 	}
-	for _, step := range []func() error{p.checkpoints, p.read, p.readLog, p.compareLog, p.compareChains, p.nameRemoved, p.bound, p.contents} {
+	for _, step := range []func() error{p.checkpoints, p.read, p.readLog, p.compareLog, p.compareChains, p.nameRemoved, p.compareWords, p.bound, p.contents} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -81,6 +82,7 @@ func (p *pass) close() {
 	p.chains.close()
 	p.order.close()
 	p.log.close()
+	p.words.close()
 }
 
 // checkpoints decides which checkpoints count.
@@ -170,8 +172,11 @@ func (p *pass) read() error {
 	return p.entries(func(l operation.Line) error {
 		p.r.Entries++
 		e, flags := l.Entry, byte(0)
-		if e.Hash() != l.Hash {
+		if e.Check(l.Hash) != nil {
 			flags = 1
+		}
+		if err := p.noteWords(l); err != nil {
+			return err
 		}
 		key = binary.BigEndian.AppendUint64(subjectKey(key[:0], e.SubjectKind, e.SubjectID), uint64(e.Seq))
 		key = binary.BigEndian.AppendUint64(key, uint64(l.ID))

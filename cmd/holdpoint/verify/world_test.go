@@ -203,8 +203,9 @@ func (w *world) rewrite(id operation.ID, seq int64, reason string) {
 			if e.Seq > 1 {
 				e.Prev = prev
 			}
+			e.Words.Hash = e.WordsHash()
 			h := e.Hash()
-			w.do(`UPDATE history SET reason = $2, prev_hash = $3, hash = $4 WHERE id = $1`, l.ID, e.Reason, e.Prev[:], h[:])
+			w.do(`UPDATE history SET reason = $2, prev_hash = $3, hash = $4, words_hash = $5 WHERE id = $1`, l.ID, e.Reason, e.Prev[:], h[:], e.Words.Hash[:])
 			w.do(`UPDATE operations SET chain_hash = $2 WHERE id = $1`, string(id), h[:])
 			prev = h
 			continue
