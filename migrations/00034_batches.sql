@@ -41,6 +41,7 @@ CREATE TABLE batches (
     next_at      timestamptz,
     next_since   timestamptz,
     expires_at   timestamptz,
+    last_form    text NOT NULL DEFAULT '',         -- the form that changed it last: a double click is one change
     created_at   timestamptz NOT NULL,
     updated_at   timestamptz NOT NULL,
     closed_at    timestamptz,
@@ -80,6 +81,7 @@ CREATE TABLE batch_versions (
     submitted_by text,
     policy       text,                             -- JSON of operation.Policy, pinned when submitted
     created_at   timestamptz NOT NULL,
+    erased_at    timestamptz,                      -- when its contents were erased under a term or for a reason
     PRIMARY KEY (batch_id, number),
     CONSTRAINT batch_versions_exact UNIQUE (batch_id, number, hash),
     CONSTRAINT batch_versions_complete CHECK (hash IS NULL OR (problems = 0 AND cardinality(missing) = 0 AND included > 0)),
@@ -103,7 +105,8 @@ CREATE TABLE batch_items (
     CONSTRAINT batch_items_exact UNIQUE (batch_id, number, position, hash),
     CONSTRAINT batch_items_complete CHECK (problems = '' OR hash IS NULL)
 );
-CREATE UNIQUE INDEX batch_items_key ON batch_items (batch_id, number, item_key) WHERE excluded = '';
+CREATE UNIQUE INDEX batch_items_once ON batch_items (batch_id, number, item_key) WHERE excluded = '';
+CREATE INDEX batch_items_twice ON batch_items (batch_id, number, item_key) WHERE excluded <> '';
 CREATE INDEX batch_items_odd ON batch_items (batch_id, number, position) WHERE excluded <> '' OR problems <> '';
 
 CREATE TABLE batch_bodies (
@@ -213,21 +216,90 @@ END $$;
 DO $$
 DECLARE t text;
 BEGIN
-    FOREACH t IN ARRAY ARRAY['batch_items', 'batch_approvals', 'batch_clearances', 'batch_clearance_approvals', 'batch_marks'] LOOP
+    FOREACH t IN ARRAY ARRAY['batch_approvals', 'batch_clearances', 'batch_clearance_approvals', 'batch_marks'] LOOP
         EXECUTE format('CREATE TRIGGER %I BEFORE UPDATE OR DELETE OR TRUNCATE ON %I EXECUTE FUNCTION refuse_change()', t || '_append_only', t);
     END LOOP;
 END $$;
 -- +goose StatementEnd
--- A version's facts stand; only its submission is added, once.
+-- A version's facts stand; only its submission is added, once, and its shared text can be erased.
 -- +goose StatementBegin
 CREATE FUNCTION batch_versions_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF TG_OP = 'UPDATE' AND OLD.policy IS NULL AND (to_jsonb(NEW) - 'policy' - 'submitted_by') = (to_jsonb(OLD) - 'policy' - 'submitted_by') THEN
+        RETURN NEW;
+    END IF;
+    IF TG_OP = 'UPDATE' AND OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL AND NEW.shared = '{}' AND NEW.note = ''
+        AND (to_jsonb(NEW) - 'shared' - 'note' - 'facts' - 'erased_at') = (to_jsonb(OLD) - 'shared' - 'note' - 'facts' - 'erased_at') THEN
         RETURN NEW;
     END IF;
     RAISE EXCEPTION 'a batch version is not changed' USING ERRCODE = 'restrict_violation', CONSTRAINT = 'batch_versions_facts';
 END $$;
 -- +goose StatementEnd
 CREATE TRIGGER batch_versions_facts BEFORE UPDATE OR DELETE ON batch_versions FOR EACH ROW EXECUTE FUNCTION batch_versions_guard();
+
+-- An item stands, with its place and its hash; only whom it was for can be erased.
+-- +goose StatementBegin
+CREATE FUNCTION batch_items_guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.recipient = '' AND NEW.title = ''
+        AND (NEW.batch_id, NEW.number, NEW.position, NEW.item_key, NEW.excluded, NEW.problems) = (OLD.batch_id, OLD.number, OLD.position, OLD.item_key, OLD.excluded, OLD.problems)
+        AND NEW.hash IS NOT DISTINCT FROM OLD.hash THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'an item of a batch is not changed' USING ERRCODE = 'restrict_violation', CONSTRAINT = 'batch_items_facts';
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER batch_items_facts BEFORE UPDATE OR DELETE ON batch_items FOR EACH ROW EXECUTE FUNCTION batch_items_guard();
+CREATE TRIGGER batch_items_whole BEFORE TRUNCATE ON batch_items EXECUTE FUNCTION refuse_change();
+
+-- What is erased of an operation is erased of its item too, in all versions.
+-- +goose StatementBegin
+CREATE FUNCTION erase_batch_item() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    of_batch text;
+    of_item text;
+    place record;
+BEGIN
+    SELECT o.batch_id, o.item_key INTO of_batch, of_item FROM operations o WHERE o.id = NEW.operation_id AND o.batch_id IS NOT NULL;
+    IF NEW.kind = 'contents' AND FOUND THEN
+        FOR place IN SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded = ''
+            UNION ALL SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded <> '' LOOP
+            DELETE FROM batch_bodies b WHERE b.batch_id = of_batch AND b.number = place.number AND b.position = place.position;
+            UPDATE batch_items i SET recipient = '', title = '' WHERE i.batch_id = of_batch AND i.number = place.number AND i.position = place.position AND (i.recipient <> '' OR i.title <> '');
+        END LOOP;
+    END IF;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER erasures_batch_item AFTER INSERT ON erasures FOR EACH ROW EXECUTE FUNCTION erase_batch_item();
+
+-- All that a closed batch holds of people: entries, contents, shared text, recipients.
+-- +goose StatementBegin
+CREATE FUNCTION erase_batch(of_batch text, at timestamptz) RETURNS int LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    gone int := 0;
+BEGIN
+    IF NOT EXISTS (SELECT 1 FROM batches b WHERE b.id = of_batch AND b.state IN ('closed', 'rejected', 'cancelled')) OR EXISTS (
+        SELECT 1 FROM operations o WHERE o.batch_id = of_batch AND (o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') OR o.remedy <> '' OR o.disputed
+            OR EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL))) THEN
+        RAISE EXCEPTION 'bodies stay until their batch is closed and nothing about it is open' USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'bodies_kept';
+    END IF;
+    DELETE FROM batch_bodies WHERE batch_id = of_batch;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    UPDATE batch_items SET recipient = '', title = '' WHERE batch_id = of_batch AND (recipient <> '' OR title <> '');
+    UPDATE batch_versions v SET shared = '{}', note = '', facts = '{}', erased_at = at WHERE v.batch_id = of_batch AND v.erased_at IS NULL;
+    -- The event and the inputs serve the whole run: they go with the last of it.
+    IF NOT EXISTS (SELECT 1 FROM batches x JOIN batches b ON b.run_id = x.run_id JOIN batch_versions v ON v.batch_id = x.id WHERE b.id = of_batch AND v.erased_at IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM operations o JOIN batches b ON b.run_id = o.run_id WHERE b.id = of_batch
+            AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.operation_id = o.id AND e.kind = 'contents')) THEN
+        DELETE FROM event_bodies v USING event_runs r, batches b WHERE b.id = of_batch AND r.run_id = b.run_id AND v.event_id = r.event_id
+            AND NOT EXISTS (SELECT 1 FROM event_runs q WHERE q.event_id = v.event_id AND q.run_id <> b.run_id);
+        UPDATE deliveries d SET body = NULL, erased_at = at FROM event_runs r, batches b WHERE b.id = of_batch AND r.run_id = b.run_id AND d.event_id = r.event_id AND d.body IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM event_runs q WHERE q.event_id = r.event_id AND q.run_id <> b.run_id);
+        UPDATE runs r SET inputs = '{}' FROM batches b WHERE b.id = of_batch AND r.id = b.run_id AND r.inputs <> '{}';
+    END IF;
+    RETURN gone;
+END $$;
+-- +goose StatementEnd
+REVOKE EXECUTE ON FUNCTION erase_batch(text, timestamptz) FROM PUBLIC;
 
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;
