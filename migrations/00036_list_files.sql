@@ -24,9 +24,10 @@ CREATE TABLE list_files (
     made       text COLLATE "C" REFERENCES batches,  -- the batch that came of it
     created_at timestamptz NOT NULL,
     ended_at   timestamptz,                          -- made, or dropped: the slices are gone
-    CONSTRAINT list_files_once UNIQUE (actor_id, form_id),
     CONSTRAINT list_files_made CHECK (made IS NULL OR ended_at IS NOT NULL AND file_hash IS NOT NULL)
 );
+-- The same form brings one list; one that broke off on the way is none.
+CREATE UNIQUE INDEX list_files_once ON list_files (actor_id, form_id) WHERE file_hash IS NOT NULL;
 CREATE INDEX list_files_waiting ON list_files (created_at) WHERE ended_at IS NULL;
 CREATE INDEX list_files_flow_newest ON list_files (flow, created_at DESC, id DESC);
 CREATE INDEX list_files_same ON list_files (flow, file_hash) WHERE made IS NOT NULL;
