@@ -105,8 +105,8 @@ CREATE TABLE batch_items (
     CONSTRAINT batch_items_exact UNIQUE (batch_id, number, position, hash),
     CONSTRAINT batch_items_complete CHECK (problems = '' OR hash IS NULL)
 );
-CREATE UNIQUE INDEX batch_items_once ON batch_items (batch_id, number, item_key) WHERE excluded = '';
-CREATE INDEX batch_items_twice ON batch_items (batch_id, number, item_key) WHERE excluded <> '';
+CREATE UNIQUE INDEX batch_items_once ON batch_items (batch_id, number, item_key) WHERE excluded = '' AND problems = '';
+CREATE INDEX batch_items_twice ON batch_items (batch_id, number, item_key) WHERE excluded <> '' OR problems <> '';
 CREATE INDEX batch_items_odd ON batch_items (batch_id, number, position) WHERE excluded <> '' OR problems <> '';
 
 CREATE TABLE batch_bodies (
@@ -138,10 +138,62 @@ CREATE TABLE batch_approvals (
     reason_words text NOT NULL DEFAULT '',
     form_id      text NOT NULL CONSTRAINT batch_approvals_form CHECK (form_id <> ''),
     decided_at   timestamptz NOT NULL,
+    CONSTRAINT batch_approvals_delegated CHECK ((for_user IS NULL) = (delegation_id IS NULL)),
+    CONSTRAINT batch_approvals_delegation FOREIGN KEY (delegation_id, for_user, user_id) REFERENCES delegations (id, from_user, to_user),
+    CONSTRAINT batch_approvals_preset CHECK ((reason_code = '') = (reason_words = '')),
     CONSTRAINT batch_approvals_version FOREIGN KEY (batch_id, number, hash) REFERENCES batch_versions (batch_id, number, hash),
     CONSTRAINT batch_approvals_form_once UNIQUE (user_id, form_id)
 );
-CREATE UNIQUE INDEX batch_approvals_once ON batch_approvals (batch_id, number, phase, round, user_id) WHERE decision = 'approve';
+
+-- Whose approvals stand on a version: one natural person once, in whatever capacity. A
+-- withdrawal frees who acted and who was acted for.
+CREATE TABLE batch_approval_people (
+    batch_id    text COLLATE "C" NOT NULL,
+    number      int  NOT NULL,
+    phase       text NOT NULL,
+    round       int  NOT NULL,
+    user_id     text COLLATE "C" NOT NULL,
+    approval_id text COLLATE "C" NOT NULL REFERENCES batch_approvals,
+    CONSTRAINT batch_approval_people_once PRIMARY KEY (batch_id, number, phase, round, user_id)
+);
+CREATE INDEX batch_approval_people_approval ON batch_approval_people (approval_id);
+
+-- +goose StatementBegin
+CREATE FUNCTION batch_approvals_people() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.decision = 'approve' THEN
+        INSERT INTO batch_approval_people (batch_id, number, phase, round, user_id, approval_id)
+        SELECT DISTINCT NEW.batch_id, NEW.number, NEW.phase, NEW.round, COALESCE(u.same_as, u.id), NEW.id FROM users u WHERE u.id IN (NEW.user_id, NEW.for_user);
+    ELSIF NEW.decision = 'withdraw' THEN
+        DELETE FROM batch_approval_people x USING batch_approval_people mine
+        WHERE mine.batch_id = NEW.batch_id AND mine.number = NEW.number AND mine.phase = NEW.phase AND mine.round = NEW.round
+          AND mine.user_id = (SELECT COALESCE(u.same_as, u.id) FROM users u WHERE u.id = NEW.user_id) AND x.approval_id = mine.approval_id;
+    END IF;
+    RETURN NULL;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER batch_approvals_people AFTER INSERT ON batch_approvals FOR EACH ROW EXECUTE FUNCTION batch_approvals_people();
+
+-- A decision for somebody else: under a delegation that is live and covers role and flow, by
+-- and for nobody who had a part in the batch.
+-- +goose StatementBegin
+CREATE FUNCTION batch_approvals_for() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE flow_name text; who text[];
+BEGIN
+    SELECT b.flow INTO flow_name FROM batches b WHERE b.id = NEW.batch_id;
+    IF NOT EXISTS (SELECT 1 FROM delegations d WHERE d.id = NEW.delegation_id AND d.revoked_at IS NULL AND NEW.decided_at >= d.starts_at
+        AND NEW.decided_at < d.ends_at AND NEW.role = ANY (d.roles) AND (d.flows = '{}' OR flow_name = ANY (d.flows))) THEN
+        RAISE EXCEPTION 'the delegation does not cover this decision' USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'batch_approvals_delegation_live';
+    END IF;
+    SELECT array_agg(u.id) INTO who FROM users u WHERE COALESCE(u.same_as, u.id) IN (SELECT COALESCE(x.same_as, x.id) FROM users x WHERE x.id IN (NEW.user_id, NEW.for_user));
+    IF NEW.decision = 'approve' AND EXISTS (SELECT 1 FROM batch_versions v WHERE v.batch_id = NEW.batch_id
+        AND (v.author_id = ANY (who) OR v.prompted_by = ANY (who) OR v.number = NEW.number AND v.submitted_by = ANY (who))) THEN
+        RAISE EXCEPTION 'a party decides for nobody' USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = 'batch_approvals_delegated_party';
+    END IF;
+    RETURN NEW;
+END $$;
+-- +goose StatementEnd
+CREATE TRIGGER batch_approvals_for BEFORE INSERT ON batch_approvals FOR EACH ROW WHEN (NEW.for_user IS NOT NULL) EXECUTE FUNCTION batch_approvals_for();
 
 CREATE TABLE batch_clearances (
     id           text COLLATE "C" PRIMARY KEY,
@@ -156,7 +208,8 @@ CREATE TABLE batch_clearances (
     CONSTRAINT batch_clearances_version FOREIGN KEY (batch_id, number, hash) REFERENCES batch_versions (batch_id, number, hash),
     CONSTRAINT batch_clearances_exact UNIQUE (id, batch_id, number, upto)
 );
-ALTER TABLE batches ADD CONSTRAINT batches_clearance FOREIGN KEY (clearance_id) REFERENCES batch_clearances;
+-- Nothing is released behind the position up to which the newest clearance of the current version reaches.
+ALTER TABLE batches ADD CONSTRAINT batches_clearance FOREIGN KEY (clearance_id, id, number, cleared) REFERENCES batch_clearances (id, batch_id, number, upto);
 CREATE TABLE batch_clearance_approvals (
     clearance_id text COLLATE "C" NOT NULL REFERENCES batch_clearances,
     approval_id  text COLLATE "C" NOT NULL REFERENCES batch_approvals,
@@ -260,8 +313,8 @@ DECLARE
 BEGIN
     SELECT o.batch_id, o.item_key INTO of_batch, of_item FROM operations o WHERE o.id = NEW.operation_id AND o.batch_id IS NOT NULL;
     IF NEW.kind = 'contents' AND FOUND THEN
-        FOR place IN SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded = ''
-            UNION ALL SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded <> '' LOOP
+        FOR place IN SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded = '' AND i.problems = ''
+            UNION ALL SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND (i.excluded <> '' OR i.problems <> '') LOOP
             DELETE FROM batch_bodies b WHERE b.batch_id = of_batch AND b.number = place.number AND b.position = place.position;
             UPDATE batch_items i SET recipient = '', title = '' WHERE i.batch_id = of_batch AND i.number = place.number AND i.position = place.position AND (i.recipient <> '' OR i.title <> '');
         END LOOP;
