@@ -127,8 +127,9 @@ func Apply(from State, events ...Event) (to State, ok bool) {
 }
 
 // Births lists the states in which an operation may begin. An adopted one begins in
-// review; one whose content is complete from the start may begin submitted.
-var Births = []State{Draft, PendingApproval, Review}
+// review; one whose content is complete from the start may begin submitted, and an item of
+// an approved batch begins ready.
+var Births = []State{Draft, PendingApproval, Review, Ready}
 
 // MovePairs lists the pairs (from, to) that history entries of operations may carry,
 // sorted, births with an empty from. Entries that change no state (from = to) are

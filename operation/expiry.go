@@ -40,7 +40,7 @@ func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
 	}
 	unsent := f.State == Ready || f.State == RetryScheduled
 	switch {
-	case f.State == Unknown && f.OpenAttempt == "" && lasting(r.Code):
+	case f.State == Unknown && f.OpenAttempt == "" && (lasting(r.Code) || r.Code == CodeBatchStopped):
 		return PlanUnknown(f, p, now, 0)
 	case unsent && isReexecution(f) && lasting(r.Code):
 		return After{Events: []Event{EvRefuseReexecution}, Code: r.Code}

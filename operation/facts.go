@@ -49,6 +49,9 @@ type Facts struct {
 	Stopped bool
 
 	PausedAll, PausedOperation, PausedFlow, PausedDestination bool
+	// PausedBatch: the batch that it is an item of is paused. StoppedBatch: the batch's
+	// unsent rest was given up; what was sent is still settled.
+	PausedBatch, StoppedBatch bool
 
 	Account, Environment string // the destination's, now
 

@@ -170,6 +170,8 @@ func permitPauses(f Facts, _ time.Time) *Refusal {
 		return Refuse(CodePausedFlow).By(Responsible{Role: RoleOpsOwner})
 	case f.PausedDestination:
 		return Refuse(CodePausedDestination).By(Responsible{Role: RoleOpsOwner})
+	case f.PausedBatch:
+		return Refuse(CodePausedBatch).By(Responsible{Role: RoleOpsOwner})
 	}
 	return nil
 }
@@ -180,6 +182,8 @@ func permitUndisputed(f Facts, _ time.Time) *Refusal {
 	switch {
 	case f.Stopped:
 		return Refuse(CodeStopped).By(reviewer(f))
+	case f.StoppedBatch && f.Clearance.Kind != ClearReexecution: // a re-execution is decided upon alone, and later
+		return Refuse(CodeBatchStopped).By(reviewer(f))
 	case f.Disputed:
 		return Refuse(CodeAttemptsUnsettled).By(reviewer(f))
 	case f.LastLookup != nil && (f.LastLookup.Result == LookupOne || f.LastLookup.Result == LookupMany),

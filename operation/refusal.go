@@ -30,6 +30,9 @@ const (
 	CodePausedFlow           Code = "paused_flow"            // the flow is paused
 	CodePausedDestination    Code = "paused_destination"     // the destination is paused
 	CodePausedAll            Code = "paused_all"             // all sends are paused (a restored database)
+	CodePausedBatch          Code = "paused_batch"           // its batch is paused
+	CodeBatchStopped         Code = "batch_stopped"          // the unsent rest of its batch was given up
+	CodeSuppressed           Code = "suppressed"             // its recipient must not be written to any more
 	CodeAccountChanged       Code = "account_changed"        // the destination's account or environment changed
 	CodeUnprotected          Code = "unprotected"            // outcome unknown, no protection permits a repeat
 	CodeKeyExpired           Code = "key_expired"            // the key's retention is over or not published
@@ -81,7 +84,7 @@ const (
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
 var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, CodeNotApproved, CodeApprovalExpired,
 	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeAttemptOpen, CodeAttemptLimit,
-	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodeAccountChanged,
+	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeSuppressed, CodeAccountChanged,
 	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
