@@ -85,9 +85,12 @@ func (f *Flow) TakeInputs(ev EventData) map[string]any {
 }
 
 // CheckInputs names the inputs that are missing or do not fit the flow's schema, by
-// dotted path, sorted. A required text that is empty counts as missing.
-func (f *Flow) CheckInputs(inputs map[string]any) (missing []string, err error) {
+// dotted path, sorted. A required text that is empty counts as missing. lists are inputs
+// that come by another way, as files, and so are not missed. The entries of a list that a
+// stage fans out from are not looked at: each is judged with its item.
+func (f *Flow) CheckInputs(inputs map[string]any, lists ...string) (missing []string, err error) {
 	missing, err = checkValues(f.schema, inputs)
+	missing = slices.DeleteFunc(missing, func(path string) bool { return slices.Contains(lists, path) })
 	sort.Strings(missing)
 	return missing, err
 }
@@ -97,22 +100,17 @@ func (f *Flow) CheckInputs(inputs map[string]any) (missing []string, err error) 
 // named in missing by dotted path. An unknown stage is an error.
 func (f *Flow) Draft(stage string, ev EventData, inputs map[string]any) (content map[string]any, missing []string, err error) {
 	st, ok := f.Stage(stage)
-	if !ok {
+	switch {
+	case !ok:
 		return nil, nil, fmt.Errorf("flow %s has no stage %q", f.Name, stage)
+	case st.ForEach != nil:
+		return nil, nil, fmt.Errorf("stage %s of flow %s fans out: its items have contents of their own", stage, f.Name)
 	}
 	wrong, err := f.CheckInputs(inputs)
 	if err != nil {
 		return nil, nil, err
 	}
-	fit := map[string]any{}
-	for name, v := range inputs {
-		if !slices.ContainsFunc(wrong, func(path string) bool {
-			return path == name || strings.HasPrefix(path, name+".") || strings.HasPrefix(path, name+"[")
-		}) {
-			fit[name] = plain(v)
-		}
-	}
-	vars := map[string]any{"event": ev.variables(), "inputs": fit}
+	vars := map[string]any{"event": ev.variables(), "inputs": fitting(inputs, wrong)}
 	v, ok := st.tree.fill(vars, &missing)
 	if !ok {
 		return map[string]any{}, missing, nil
@@ -121,9 +119,23 @@ func (f *Flow) Draft(stage string, ev EventData, inputs map[string]any) (content
 	return content, missing, nil
 }
 
+// fitting gives the inputs without those that are wrong, as expressions read them.
+func fitting(inputs map[string]any, wrong []string) map[string]any {
+	fit := map[string]any{}
+	for name, v := range inputs {
+		if !slices.ContainsFunc(wrong, func(path string) bool {
+			return path == name || strings.HasPrefix(path, name+".") || strings.HasPrefix(path, name+"[")
+		}) {
+			fit[name] = plain(v)
+		}
+	}
+	return fit
+}
+
 // draftTree is a stage's content: templates, and places that somebody fills.
 type draftTree struct {
-	path  string
+	path  string // in the content
+	field string // in the file
 	leaf  template
 	draft *DraftField
 	names []string // sorted; nil when it is no object
@@ -133,8 +145,8 @@ type draftTree struct {
 
 // compileDraft compiles content; field is the place in the file, path the one in the
 // content.
-func compileDraft(v any, field, path string, p *problems) draftTree {
-	t := draftTree{path: path}
+func compileDraft(s scope, v any, field, path string, p *problems) draftTree {
+	t := draftTree{path: path, field: field}
 	switch x := v.(type) {
 	case map[string]any:
 		if rule, ok := x["draft"]; ok && len(x) == 1 && path != "" {
@@ -144,16 +156,16 @@ func compileDraft(v any, field, path string, p *problems) draftTree {
 		t.of = map[string]draftTree{}
 		for name, e := range x {
 			t.names = append(t.names, name)
-			t.of[name] = compileDraft(e, join(field, name), join(path, name), p)
+			t.of[name] = compileDraft(s, e, join(field, name), join(path, name), p)
 		}
 		sort.Strings(t.names)
 	case []any:
 		t.items = make([]draftTree, len(x))
 		for i, e := range x {
-			t.items[i] = compileDraft(e, item(field, i), item(path, i), p)
+			t.items[i] = compileDraft(s, e, item(field, i), item(path, i), p)
 		}
 	default:
-		t.leaf = compileTree(scopeFlow, v, field, asWritten, p)
+		t.leaf = compileTree(s, v, field, asWritten, p)
 	}
 	return t
 }
@@ -189,6 +201,32 @@ func (t draftTree) eachDraft(visit func(DraftField)) {
 	for _, i := range t.items {
 		i.eachDraft(visit)
 	}
+}
+
+// each visits every expression with its place in the file.
+func (t draftTree) each(visit func(field string, e *expr)) {
+	if t.leaf != nil {
+		t.leaf.each(func(e *expr) { visit(t.field, e) })
+	}
+	for _, name := range t.names {
+		t.of[name].each(visit)
+	}
+	for _, i := range t.items {
+		i.each(visit)
+	}
+}
+
+// has reports whether the content has a part with this path.
+func (t draftTree) has(path string) bool {
+	if t.path == path {
+		return true
+	}
+	for _, name := range t.names {
+		if t.of[name].has(path) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.items, func(i draftTree) bool { return i.has(path) })
 }
 
 // fill renders; ok is false when there is no value here, and the reason (unless the

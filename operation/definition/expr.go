@@ -16,6 +16,9 @@ import (
 // expression ends with an error within milliseconds.
 const costLimit = 500_000
 
+// listCostLimit bounds the one expression that makes a whole list.
+const listCostLimit = 20_000_000
+
 // scope is a place where expressions are evaluated, with the names known there.
 type scope string
 
@@ -33,12 +36,23 @@ const (
 	scopeNotice     scope = "notice" // header, body, item
 	scopeNews       scope = "news"   // header, body, item, account, environment
 	scopeNewsLink   scope = "news link"
+	scopeList       scope = "list" // event, inputs: the list that a stage fans out over
+	scopeItem       scope = "item" // event, inputs, item
 )
 
 var scopeVariables = map[scope][]cel.EnvOption{
 	scopeFlow: {
 		cel.Variable("event", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("inputs", cel.MapType(cel.StringType, cel.DynType)),
+	},
+	scopeList: {
+		cel.Variable("event", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("inputs", cel.MapType(cel.StringType, cel.DynType)),
+	},
+	scopeItem: {
+		cel.Variable("event", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("inputs", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("item", cel.MapType(cel.StringType, cel.DynType)),
 	},
 	scopeRequest: {contentVariable},
 	scopeLookup:  {contentVariable, keyVariable, operationVariable},
@@ -116,6 +130,7 @@ type expr struct {
 	program cel.Program
 	names   map[string]bool // the variables it reads
 	fields  []string        // the paths of the content it reads
+	inputs  []string        // the paths of the inputs it reads
 	boolean bool            // its type is bool, or not known before it is evaluated
 }
 
@@ -129,7 +144,11 @@ func compile(s scope, text string) (*expr, error) {
 	if err := iss.Err(); err != nil {
 		return nil, fmt.Errorf("the expression ${%s} is not valid: %s", text, firstIssue(iss))
 	}
-	program, err := env.Program(checked, cel.CostLimit(costLimit), cel.EvalOptions(cel.OptOptimize))
+	limit := uint64(costLimit)
+	if s == scopeList {
+		limit = listCostLimit
+	}
+	program, err := env.Program(checked, cel.CostLimit(limit), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
 		return nil, fmt.Errorf("the expression ${%s} cannot be prepared: %w", text, err)
 	}
@@ -144,6 +163,9 @@ func compile(s scope, text string) (*expr, error) {
 	ast.PostOrderVisit(checked.NativeRep().Expr(), visitor)
 	if e.names["content"] {
 		e.fields = contentFields(checked.NativeRep().Expr())
+	}
+	if e.names["inputs"] {
+		e.inputs = inputsRead(checked.NativeRep().Expr())
 	}
 	return e, nil
 }

@@ -76,14 +76,7 @@ func fieldsOf(t template) []string {
 // contentFields lists the paths of the content that an expression reads, the longest of
 // each chain: content.address.city gives address.city. The content as a whole has none.
 func contentFields(root ast.Expr) []string {
-	var found []string
-	ast.PostOrderVisit(root, ast.NewExprVisitor(func(n ast.Expr) {
-		if path, ok := contentPath(n); ok && path != "" {
-			found = append(found, path)
-		}
-	}))
-	sort.Strings(found)
-	found = slices.Compact(found)
+	found := pathsOf(root, "content")
 	return slices.DeleteFunc(slices.Clone(found), func(path string) bool {
 		return slices.ContainsFunc(found, func(longer string) bool {
 			return strings.HasPrefix(longer, path+".") || strings.HasPrefix(longer, path+"[")
@@ -91,13 +84,28 @@ func contentFields(root ast.Expr) []string {
 	})
 }
 
-// contentPath reads a chain of selections that begins with the content.
-func contentPath(n ast.Expr) (path string, ok bool) {
+// inputsRead names the inputs that an expression reads.
+func inputsRead(root ast.Expr) []string { return pathsOf(root, "inputs") }
+
+// pathsOf lists every path of a variable that an expression reads.
+func pathsOf(root ast.Expr, variable string) []string {
+	var found []string
+	ast.PostOrderVisit(root, ast.NewExprVisitor(func(n ast.Expr) {
+		if path, ok := variablePath(n, variable); ok && path != "" {
+			found = append(found, path)
+		}
+	}))
+	sort.Strings(found)
+	return slices.Compact(found)
+}
+
+// variablePath reads a chain of selections that begins with a variable.
+func variablePath(n ast.Expr, variable string) (path string, ok bool) {
 	switch n.Kind() {
 	case ast.IdentKind:
-		return "", n.AsIdent() == "content"
+		return "", n.AsIdent() == variable
 	case ast.SelectKind:
-		path, ok = contentPath(n.AsSelect().Operand())
+		path, ok = variablePath(n.AsSelect().Operand(), variable)
 		return join(path, n.AsSelect().FieldName()), ok
 	case ast.CallKind:
 		call := n.AsCall()
@@ -105,7 +113,7 @@ func contentPath(n ast.Expr) (path string, ok bool) {
 		if f := call.FunctionName(); f != "_[_]" && f != "_?._" && f != "_[?_]" || len(args) != 2 || args[1].Kind() != ast.LiteralKind {
 			return "", false
 		}
-		path, ok = contentPath(args[0])
+		path, ok = variablePath(args[0], variable)
 		switch key := args[1].AsLiteral().(type) {
 		case types.String:
 			return join(path, string(key)), ok

@@ -98,7 +98,10 @@ type Stage struct {
 	// Reasons are the preset reasons of a decision; none = the common ones.
 	Reasons     map[operation.Decision][]Reason
 	MaxAttempts int
-	SatisfiedBy string // SatisfiedConfirmed, SatisfiedAccepted or SatisfiedDelivered
+	SatisfiedBy string // SatisfiedConfirmed, SatisfiedAccepted or SatisfiedDelivered; fanned out: SatisfiedEvery…
+	// ForEach says that the stage fans out over a list; nil = it is one operation. The
+	// Drafts of such a stage are written once for the whole batch.
+	ForEach *ForEach
 	// DeliveredWithin is how long an accepted mail may stay without news of its delivery
 	// before its silence becomes the owner's work; only where delivery satisfies.
 	DeliveredWithin time.Duration
@@ -177,8 +180,9 @@ type rawStage struct {
 	Attempts    struct {
 		Max int `json:"max"`
 	} `json:"attempts"`
-	SatisfiedBy     string   `json:"satisfied_by"`
-	DeliveredWithin duration `json:"delivered_within"`
+	SatisfiedBy     string      `json:"satisfied_by"`
+	DeliveredWithin duration    `json:"delivered_within"`
+	ForEach         *rawForEach `json:"for_each"`
 }
 
 type rawApproval struct {
@@ -225,7 +229,7 @@ func ParseFlow(file string, src []byte) (*Flow, error) {
 	if raw.Take.set {
 		f.take = compileTree(scopeFlow, raw.Take.raw, "take", asWritten, p)
 	}
-	if f.schema, err = compileSchema("inputs.json", raw.Inputs); err != nil {
+	if f.schema, err = compileSchema("inputs.json", withoutItems(raw.Inputs, rawLists(raw.Stages))); err != nil {
 		p.add("inputs", "it is not a JSON Schema: %s", oneLine(err))
 	}
 	for i, s := range raw.Stages {
@@ -255,7 +259,7 @@ func ParseFlow(file string, src []byte) (*Flow, error) {
 func (s rawStage) stage(f *Flow, path string, p *problems) Stage {
 	st := Stage{
 		Key: s.Key, Title: s.Title, Destination: s.Destination, Action: s.Action, Content: s.Content,
-		Approval: s.Approval.policy(), MaxAttempts: s.Attempts.Max, SatisfiedBy: or(s.SatisfiedBy, SatisfiedConfirmed),
+		Approval: s.Approval.policy(), MaxAttempts: s.Attempts.Max, SatisfiedBy: s.satisfiedBy(path, p),
 	}
 	st.Reasons = s.Approval.Reasons
 	for d, list := range st.Reasons {
@@ -283,9 +287,28 @@ func (s rawStage) stage(f *Flow, path string, p *problems) Stage {
 		p.add(join(path, "approval.remind"), "a reminder after %s comes too late for a decision due after %s", a.Remind, a.Due)
 	}
 	s.Approval.check(join(path, "approval"), p)
-	st.tree = compileDraft(s.Content, join(path, "content"), "", p)
+	names := scopeFlow
+	if s.ForEach != nil {
+		names = scopeItem
+	}
+	st.tree = compileDraft(names, s.Content, join(path, "content"), "", p)
 	st.tree.eachDraft(func(d DraftField) { st.Drafts = append(st.Drafts, d) })
+	if s.ForEach != nil {
+		st.ForEach = s.ForEach.forEach(f, &st, join(path, "for_each"), p)
+	}
 	return st
+}
+
+// satisfiedBy gives what satisfies the stage; one that fans out has words of its own.
+func (s rawStage) satisfiedBy(path string, p *problems) string {
+	every := strings.HasPrefix(s.SatisfiedBy, "every_item_")
+	switch {
+	case s.SatisfiedBy == "" && s.ForEach != nil:
+		return SatisfiedEveryConfirmed
+	case s.SatisfiedBy != "" && every != (s.ForEach != nil):
+		p.add(join(path, "satisfied_by"), "a stage with for_each is satisfied by every_item_confirmed or every_item_closed, and no other stage is")
+	}
+	return or(s.SatisfiedBy, SatisfiedConfirmed)
 }
 
 func (a rawApproval) policy() operation.Policy {

@@ -33,12 +33,20 @@ func (noLoader) Load(url string) (any, error) {
 }
 
 func compileSchema(name string, doc any) (*jsonschema.Schema, error) {
+	return compilePart(name, doc, "")
+}
+
+// compilePart compiles the schema at a JSON pointer of a document; "" = the whole.
+func compilePart(name string, doc any, pointer string) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noLoader{})
 	c.AssertFormat()
 	address := "mem:///" + name
 	if err := c.AddResource(address, doc); err != nil {
 		return nil, err
+	}
+	if pointer != "" {
+		address += "#" + pointer
 	}
 	return c.Compile(address)
 }

@@ -28,9 +28,11 @@ func (f *Flow) InputFields() []InputField {
 }
 
 // LostInputs names the required inputs that no form can hold: a flow with any cannot be
-// started by hand.
+// started by hand. A list that a stage fans out from comes as a file: see ListInputs.
 func (f *Flow) LostInputs() []string {
 	_, lost := inputFields(f.Inputs, "", true)
+	lists := f.ListInputs()
+	lost = slices.DeleteFunc(lost, func(path string) bool { return slices.Contains(lists, path) })
 	sort.Strings(lost)
 	return lost
 }
