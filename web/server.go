@@ -49,6 +49,8 @@ type frame struct {
 	live     *hub
 	// uploading gives forms with files their turn.
 	uploading uploading
+	// streaming does so for files that are not held in memory.
+	streaming uploading
 }
 
 // New sets Echo up: request IDs, recovery, access log, secure headers, static files,
