@@ -141,7 +141,7 @@ func TestAddedEntry(t *testing.T) {
 	last := w.history(id)
 	end := last[len(last)-1]
 	e := end.Entry
-	e.Seq, e.Prev, e.Reason = e.Seq+1, end.Hash, "it was never so"
+	e.Seq, e.Prev, e.Reason, e.Words = e.Seq+1, end.Hash, "it was never so", nil
 	h := e.Hash()
 	// With a number that nobody has, below the newest checkpoint: as if it had always been there.
 	w.do(`INSERT INTO history (id, subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash)
