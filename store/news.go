@@ -153,14 +153,21 @@ type newsRow struct {
 const newsColumns = `n.id, n.destination, n.account, n.news_key, n.kind, n.names, n.reference, n.url, n.body, n.happened_at, n.received_at, n.repeats, n.state,
 	COALESCE(n.operation_id, '') AS operation_id, n.why, n.settled_at, COALESCE(n.settled_by, '') AS settled_by, n.reason, n.form_id`
 
-// newsFits joins waiting news to the operation that it is about: the one that it names,
+// newsFits joins news to the operation that it is about: the one that it names,
 // else the one that has its reference; of the same destination and account only. A
 // reference that several operations have fits none.
 const newsFits = `SELECT n.id, COALESCE(
 		(SELECT o.id FROM operations o WHERE n.names <> '' AND o.id = n.names AND o.destination = n.destination AND o.account = n.account),
 		(SELECT min(o.id) FROM target_references t JOIN operations o ON o.id = t.operation_id
 			WHERE n.names = '' AND n.reference <> '' AND t.account = n.account AND t.reference = n.reference AND o.destination = n.destination HAVING count(*) = 1)) AS op
-	FROM news n WHERE n.state = 'waiting' AND n.why = '' AND `
+	FROM `
+
+// newsFitsWaiting is the news that may be tied at all.
+const newsFitsWaiting = ` WHERE n.state = 'waiting' AND n.why = ''`
+
+// newsNamed is the news whose IDs are given, found one by one: how much of a young table
+// waits is not known to the planner, and a wrong guess is quadratic.
+const newsNamed = `unnest(CAST($1 AS text[])) AS x (id) JOIN LATERAL (SELECT * FROM news WHERE id = x.id OFFSET 0) n ON true`
 
 type newsFit struct {
 	ID NewsID  `db:"id"`
@@ -175,7 +182,7 @@ func (s *Store) TieNews(ctx context.Context, a Actor, ids []NewsID) ([]operation
 	for i, id := range ids {
 		list[i] = string(id)
 	}
-	return s.tieFits(ctx, a, newsFits+`n.id = ANY($1) ORDER BY n.received_at, n.id`, pq.Array(list))
+	return s.tieFits(ctx, a, newsFits+newsNamed+newsFitsWaiting+` ORDER BY n.received_at, n.id`, pq.Array(list))
 }
 
 func (s *Store) tieFits(ctx context.Context, a Actor, q string, args ...any) ([]operation.ID, error) {

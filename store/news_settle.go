@@ -111,7 +111,7 @@ func (s *Store) SweepNews(ctx context.Context, a Actor, all bool) (int, error) {
 		since = operation.NewsTerm + 24*time.Hour
 	}
 	// only what fits is taken, so that what waits for long does not stand in the way
-	done, err := s.tieFits(ctx, a, `SELECT f.id, f.op FROM (`+newsFits+`n.received_at > clock_timestamp() - make_interval(secs => $1)) f
+	done, err := s.tieFits(ctx, a, `SELECT f.id, f.op FROM (`+newsFits+`news n`+newsFitsWaiting+` AND n.received_at > clock_timestamp() - make_interval(secs => $1)) f
 		WHERE f.op IS NOT NULL LIMIT $2`, since.Seconds(), newsWindow)
 	return len(done), err
 }

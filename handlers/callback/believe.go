@@ -2,9 +2,7 @@ package callback
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,18 +19,12 @@ import (
 
 // read reads at most the profile's limit. What is signed are these bytes: nothing is
 // decompressed.
-func (k *knock) read() ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(k.request.Body, k.rules.Body+1))
-	switch enc := strings.ToLower(strings.TrimSpace(k.request.Header.Get("Content-Encoding"))); {
-	case err != nil:
-		return body, &refused{http.StatusBadRequest, "body_cut", "the body ended early"}
-	case int64(len(body)) > k.rules.Body:
-		k.body = nil
-		return nil, &refused{http.StatusRequestEntityTooLarge, "too_large", "the body is larger than this destination's profile permits"}
-	case enc != "" && enc != "identity":
-		return body, &refused{http.StatusUnsupportedMediaType, "content_encoding", "compressed bodies are not accepted"}
+func (k *knock) read() ([]byte, *intake.Refused) {
+	body, no := intake.ReadLimited(k.request.Body, k.rules.Body)
+	if no == nil && intake.Encoding(k.request.Header) != "" {
+		no = &intake.Refused{Status: http.StatusUnsupportedMediaType, Code: "content_encoding", Detail: "compressed bodies are not accepted"}
 	}
-	return body, nil
+	return body, no
 }
 
 // believe checks the proof and gives the decoded body; nil = it was about the callbacks
@@ -56,7 +48,7 @@ func (k *knock) believe(ctx context.Context) (any, error) {
 		if no.Code == signature.CodeSecret {
 			return nil, k.ourFault()
 		}
-		return nil, &refused{http.StatusUnauthorized, no.Code, no.Detail}
+		return nil, refuse(http.StatusUnauthorized, no.Code, no.Detail)
 	}
 	if k.rules.Rule.Scheme == signature.SNS {
 		return k.unwrap(ctx, sns)
@@ -76,22 +68,17 @@ func (k *knock) believe(ctx context.Context) (any, error) {
 func decode(raw []byte) (any, error) {
 	v, err := definition.DecodeJSON(raw)
 	if err != nil {
-		return nil, &refused{http.StatusOK, "syntax", clip("the body is not JSON that reads in one way only: " + err.Error())}
+		return nil, refuse(http.StatusOK, "syntax", intake.Clip("the body is not JSON that reads in one way only: "+err.Error(), detailLength))
 	}
 	if v == nil || intake.HasNUL(v) {
-		return nil, &refused{http.StatusOK, "nul", "the body holds nothing, or a character that cannot be stored"}
+		return nil, refuse(http.StatusOK, "nul", "the body holds nothing, or a character that cannot be stored")
 	}
 	return v, nil
 }
 
-// readable gives the entries of a list that can be read, and how many cannot. Others choose
-// the names and texts of their own entries: one of theirs must not lose ours.
+// readable gives the entries of a bare list that can be read, and how many cannot.
 func readable(raw []byte) (list []any, broken int) {
-	var parts []json.RawMessage
-	if json.Unmarshal(raw, &parts) != nil || len(parts) > maxEntries {
-		return nil, 0
-	}
-	for _, part := range parts {
+	for _, part := range intake.BareList(raw) {
 		if v, err := decode(part); err == nil {
 			list = append(list, v)
 		} else {
@@ -103,7 +90,7 @@ func readable(raw []byte) (list []any, broken int) {
 
 func (k *knock) ourFault() error {
 	k.Log.Error("no secret of the callbacks can be used", "destination", k.profile.Destination)
-	return &refused{http.StatusServiceUnavailable, "secret", "the secret of these callbacks is not set"}
+	return refuse(http.StatusServiceUnavailable, "secret", "the secret of these callbacks is not set")
 }
 
 // secrets reads the secrets anew, so that a rotation needs no restart. One that cannot be
@@ -131,20 +118,20 @@ func (k *knock) secrets() ([]string, error) {
 func (k *knock) amazon(ctx context.Context, pinned []string) (signature.SNSMessage, []string, error) {
 	m, err := signature.ParseSNS(k.body)
 	if err != nil {
-		return m, nil, &refused{http.StatusUnauthorized, signature.CodeMissing, "it is no message of Amazon SNS"}
+		return m, nil, refuse(http.StatusUnauthorized, signature.CodeMissing, "it is no message of Amazon SNS")
 	}
 	switch {
 	case !slices.Contains(k.rules.Topics, m.TopicARN):
-		return m, nil, &refused{http.StatusUnauthorized, "topic", "the topic is not one of this destination's"}
+		return m, nil, refuse(http.StatusUnauthorized, "topic", "the topic is not one of this destination's")
 	case len(pinned) > 0:
 		return m, pinned, nil
 	case m.CertURL == "":
-		return m, nil, &refused{http.StatusUnauthorized, "certificate", "the certificate is not at an address of Amazon SNS"}
+		return m, nil, refuse(http.StatusUnauthorized, "certificate", "the certificate is not at an address of Amazon SNS")
 	}
 	text, err := k.certificates.get(ctx, m.CertURL, k.Fetch)
 	if err != nil {
 		k.Log.Warn("certificate of Amazon SNS not fetched", "destination", k.profile.Destination, "error", err)
-		return m, nil, &refused{http.StatusServiceUnavailable, "certificate", "the certificate could not be fetched"}
+		return m, nil, refuse(http.StatusServiceUnavailable, "certificate", "the certificate could not be fetched")
 	}
 	return m, []string{text}, nil
 }
@@ -157,15 +144,15 @@ func (k *knock) unwrap(ctx context.Context, m signature.SNSMessage) (any, error)
 		return definition.UnwrapSNS(m.Message), nil
 	case signature.SNSConfirmation:
 		if !signature.SNSAddress(m.SubscribeURL) {
-			return nil, &refused{http.StatusUnauthorized, "subscribe_url", "the subscription is not confirmed at an address of Amazon SNS"}
+			return nil, refuse(http.StatusUnauthorized, "subscribe_url", "the subscription is not confirmed at an address of Amazon SNS")
 		}
 		if _, err := k.Fetch(ctx, m.SubscribeURL); err != nil {
 			k.Log.Warn("subscription not confirmed", "destination", k.profile.Destination, "topic", m.TopicARN, "error", err)
-			return nil, &refused{http.StatusServiceUnavailable, "subscription", "the subscription could not be confirmed"}
+			return nil, refuse(http.StatusServiceUnavailable, "subscription", "the subscription could not be confirmed")
 		}
 		return nil, k.Store.ConfirmedTopic(ctx, store.System("api"), k.profile.Destination, m.TopicARN)
 	}
-	return nil, &refused{http.StatusOK, "unsubscribed", "the topic's subscription was ended"}
+	return nil, refuse(http.StatusOK, "unsubscribed", "the topic's subscription was ended")
 }
 
 // certificates keeps fetched certificates. Their addresses are Amazon's own only.

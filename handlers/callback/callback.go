@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"holdpoint/connector/outbound"
+	"holdpoint/handlers/intake"
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
 	"holdpoint/store"
@@ -31,8 +32,8 @@ type Deps struct {
 	Now func() time.Time
 	// Fetch gets a document of Amazon SNS; nil = through the guarded client.
 	Fetch func(ctx context.Context, address string) ([]byte, error)
-	// Patience is how long one callback may take before its sender is told to come again;
-	// 0 = 5 s.
+	// Patience is how long one callback may take, and each transaction beyond the first,
+	// before its sender is told to come again; 0 = 5 s.
 	Patience time.Duration
 	// Tying is how long the sender waits for its news to act; 0 = 700 ms. What is left
 	// is done by a sweep.
@@ -85,14 +86,13 @@ func (h handler) otherMethod(c echo.Context) error {
 	return problem(c, http.StatusMethodNotAllowed, "method_not_allowed", "Callbacks are sent by POST.")
 }
 
-// refused says why a callback was not taken. status is what the sender is told.
-type refused struct {
-	status       int
-	code, detail string
+// refuse says why a callback was not taken. status is what the sender is told.
+func refuse(status int, code, detail string) *intake.Refused {
+	return &intake.Refused{Status: status, Code: code, Detail: detail}
 }
 
-// Error gives code and detail.
-func (r *refused) Error() string { return r.code + ": " + r.detail }
+// detailLength is how much of a detail is kept, in bytes.
+const detailLength = 300
 
 // answer is what the sender is told about its entries.
 type answer struct {
@@ -104,8 +104,7 @@ type answer struct {
 }
 
 func (h handler) receive(c echo.Context) error {
-	ctx, cancel := context.WithTimeout(c.Request().Context(), h.Patience)
-	defer cancel()
+	ctx := c.Request().Context()
 	p, _, err := h.Store.Profile(ctx, c.Param("destination"))
 	if errors.Is(err, store.ErrNotFound) || err == nil && p.Callbacks == nil {
 		return problem(c, http.StatusNotFound, "not_found", "There is no such destination, or it has no callbacks.")
@@ -115,10 +114,10 @@ func (h handler) receive(c echo.Context) error {
 	}
 	k := &knock{handler: h, profile: p, rules: p.Callbacks, request: c.Request(), url: h.Base + c.Request().URL.RequestURI()}
 	out, err := k.take(ctx)
-	var no *refused
+	var no *intake.Refused
 	switch {
 	case errors.As(err, &no):
-		return k.refuse(ctx, c, no, out)
+		return k.refused(ctx, c, no, out)
 	case err != nil:
 		return h.failed(c, err)
 	}
@@ -139,42 +138,47 @@ type knock struct {
 	why     error // what is wrong with the first of them
 }
 
-// take believes, reads and writes one callback. A *refused with status 200 is recorded and
+// take believes, reads and writes one callback. A *intake.Refused with status 200 is recorded and
 // acknowledged: its bytes are genuine, and a refusal would make the sender come again for
 // ever or switch itself off (FC-10).
 func (k *knock) take(ctx context.Context) (answer, error) {
-	var err error
-	if k.body, err = k.read(); err != nil {
-		return answer{}, err
+	var no *intake.Refused
+	if k.body, no = k.read(); no != nil {
+		return answer{}, no
 	}
-	body, err := k.believe(ctx)
+	first, cancel := context.WithTimeout(ctx, k.Patience)
+	defer cancel()
+	body, err := k.believe(first)
 	if err != nil || body == nil {
 		return answer{}, err
 	}
 	items, err := k.rules.Entries(k.request.Header, body)
 	if err != nil {
-		return answer{}, &refused{http.StatusOK, "items", clip(err.Error())}
-	}
-	if items.Len() > maxEntries {
-		return answer{}, &refused{http.StatusRequestEntityTooLarge, "too_many", "the callback holds more than " + strconv.Itoa(maxEntries) + " entries"}
+		return answer{}, refuse(http.StatusOK, "items", intake.Clip(err.Error(), detailLength))
 	}
 	return k.record(ctx, items)
 }
 
-// maxEntries is how many entries one callback may hold.
-const maxEntries = 5000
+// postEntries is how many entries are written in one transaction. A callback may hold more:
+// a sender that hears a refusal would bring the same ones for ever.
+const postEntries = 2000
 
+// record writes the entries, each judged by itself. When the sender goes away, what is written
+// stays: it comes again with all of them, and these are found.
 func (k *knock) record(ctx context.Context, items *definition.Entries) (answer, error) {
 	out, wrong := answer{Unreadable: k.broken}, k.why
 	post := store.NewsPost{Destination: k.profile.Destination, Account: k.profile.Account, Token: k.token,
 		TokenUntil: k.Now().Add(2*k.rules.Rule.Tolerance + time.Hour), Body: k.body}
+	var ids []store.NewsID
 	for i := range items.Len() {
 		n, err := items.Read(i, k.Env)
 		switch {
+		case ctx.Err() != nil:
+			return answer{}, ctx.Err()
 		case err != nil:
 			out.Unreadable++
 			if wrong == nil {
-				wrong = &refused{http.StatusOK, "entry", clip("entry " + strconv.Itoa(i+1) + ": " + err.Error())}
+				wrong = refuse(http.StatusOK, "entry", intake.Clip("entry "+strconv.Itoa(i+1)+": "+err.Error(), detailLength))
 			}
 		case n.Kind == operation.NewsIgnored:
 			out.Ignored++
@@ -182,17 +186,29 @@ func (k *knock) record(ctx context.Context, items *definition.Entries) (answer, 
 			n.Item = outbound.Excerpt([]byte(n.Item))
 			post.Entries = append(post.Entries, n)
 		}
+		if len(post.Entries) < postEntries && i+1 < items.Len() {
+			continue
+		}
+		fresh, err := k.write(ctx, post)
+		if err != nil {
+			return answer{}, err
+		}
+		out.Recorded, out.Repeated = out.Recorded+len(fresh), out.Repeated+len(post.Entries)-len(fresh)
+		ids, post.Entries = append(ids, fresh...), nil
 	}
-	ids, err := k.Store.ReceiveNews(ctx, post)
-	if errors.Is(err, store.ErrTokenUsed) {
-		return answer{}, &refused{http.StatusUnauthorized, "token_used", "the token came before with another body"}
-	}
-	if err != nil {
-		return answer{}, err
-	}
-	out.Recorded, out.Repeated = len(ids), len(post.Entries)-len(ids)
 	out.Waiting = len(ids) - k.tie(ctx, ids)
 	return out, wrong
+}
+
+// write writes what one transaction takes.
+func (k *knock) write(ctx context.Context, post store.NewsPost) ([]store.NewsID, error) {
+	ctx, cancel := context.WithTimeout(ctx, k.Patience)
+	defer cancel()
+	fresh, err := k.Store.ReceiveNews(ctx, post)
+	if errors.Is(err, store.ErrTokenUsed) {
+		return nil, refuse(http.StatusUnauthorized, "token_used", "the token came before with another body")
+	}
+	return fresh, err
 }
 
 // tie lets new news act, as long as the sender can wait. It is written already: whatever
@@ -208,21 +224,23 @@ func (k *knock) tie(ctx context.Context, ids []store.NewsID) int {
 	return len(done)
 }
 
-// refuse records a refusal and tells the sender. No sender without a proof learns anything
+// refused records a refusal and tells the sender. No sender without a proof learns anything
 // about what was understood.
-func (k *knock) refuse(ctx context.Context, c echo.Context, no *refused, out answer) error {
-	in := store.RefusedCallback{Destination: k.profile.Destination, Code: no.code, Detail: no.detail, Status: no.status, Size: len(k.body)}
+func (k *knock) refused(ctx context.Context, c echo.Context, no *intake.Refused, out answer) error {
+	in := store.RefusedCallback{Destination: k.profile.Destination, Code: no.Code, Detail: no.Detail, Status: no.Status, Size: len(k.body)}
 	if !k.at.IsZero() {
 		ms := k.Now().Sub(k.at).Milliseconds()
 		in.SkewMillis = &ms
 	}
-	k.Log.Info("callback not taken", "destination", in.Destination, "code", no.code, "status", no.status)
-	if no.status < http.StatusInternalServerError {
+	k.Log.Info("callback not taken", "destination", in.Destination, "code", no.Code, "status", no.Status)
+	if no.Status < http.StatusInternalServerError {
+		ctx, cancel := context.WithTimeout(ctx, k.Patience)
+		defer cancel()
 		if err := k.Store.RefuseCallback(ctx, in, k.body); err != nil {
 			return k.failed(c, err)
 		}
 	}
-	switch no.status {
+	switch no.Status {
 	case http.StatusOK:
 		if out == (answer{}) {
 			out.Unreadable = 1
@@ -233,7 +251,7 @@ func (k *knock) refuse(ctx context.Context, c echo.Context, no *refused, out ans
 	case http.StatusServiceUnavailable:
 		c.Response().Header().Set("Retry-After", "30")
 	}
-	return problem(c, no.status, no.code, "The callback was refused: "+no.detail+".")
+	return problem(c, no.Status, no.Code, "The callback was refused: "+no.Detail+".")
 }
 
 // failed is our own fault, or it is not known whether the news was stored: the sender is
@@ -254,11 +272,4 @@ func problem(c echo.Context, status int, code, detail string) error {
 		return err
 	}
 	return c.Blob(status, "application/problem+json", raw)
-}
-
-func clip(s string) string {
-	if len(s) <= 300 {
-		return s
-	}
-	return strings.ToValidUTF8(s[:297], "") + "…"
 }

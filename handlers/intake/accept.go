@@ -187,7 +187,7 @@ func (k *knock) record(ctx context.Context, p part, v store.Verdict, no *Refused
 		body = p.refused
 	}
 	return k.Store.RefuseDelivery(ctx, store.Unaccepted{
-		Source: k.src.Name, DeliveryKey: deliveryKey(k.header), Subscription: subscription(k.header), Verdict: v, Reason: clip(no.Error(), 500),
+		Source: k.src.Name, DeliveryKey: deliveryKey(k.header), Subscription: subscription(k.header), Verdict: v, Reason: Clip(no.Error(), 500),
 		Status: no.Status, Body: body, Headers: keptHeaders(k.header), SkewMillis: k.checked.skew, Post: p.post, Item: p.item,
 	})
 }
@@ -197,7 +197,7 @@ func (k *knock) record(ctx context.Context, p part, v store.Verdict, no *Refused
 func deliveryKey(h http.Header) string {
 	for _, name := range []string{"X-Shopify-Webhook-Id", "Shopify-Webhook-Id", "Webhook-Id", "Ce-Id", "Svix-Id"} {
 		if v := h.Get(name); v != "" {
-			return clip(v, 512)
+			return Clip(v, 512)
 		}
 	}
 	return ""
@@ -222,17 +222,10 @@ func keptHeaders(h http.Header) map[string]string {
 		kept := low == "content-type" || low == "content-encoding" || low == "user-agent" || strings.HasPrefix(low, "ce-") ||
 			strings.HasPrefix(low, "x-shopify-") || strings.HasPrefix(low, "shopify-") || low == "webhook-id" || low == "webhook-timestamp" || low == "svix-id" || low == "svix-timestamp" || low == "x-hubspot-request-timestamp"
 		if kept && !strings.Contains(low, "hmac") && !strings.Contains(low, "token") && len(out) < 40 {
-			out[low] = clip(strings.Join(values, ", "), 512)
+			out[low] = Clip(strings.Join(values, ", "), 512)
 		}
 	}
 	return out
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n-3], "") + "…"
 }
 
 // Skew gives how far the sender's time is behind ours, in milliseconds; negative when
@@ -252,7 +245,7 @@ func jsonRefusal(err error) *Refused {
 	}
 	detail := fmt.Sprintf("the body is not acceptable JSON at byte %d", j.Offset)
 	if j.Key != "" {
-		detail = fmt.Sprintf("the key %q is ambiguous", clip(j.Key, 100))
+		detail = fmt.Sprintf("the key %q is ambiguous", Clip(j.Key, 100))
 	}
 	return &Refused{http.StatusBadRequest, string(j.Code), detail}
 }

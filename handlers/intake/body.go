@@ -19,21 +19,19 @@ type rawBody struct{ received, decoded []byte }
 // readBody reads at most the source's limit; for gzip the limit is of the decoded
 // length too, so that no small body becomes a large one (FC-09).
 func readBody(r *http.Request, src *definition.Source) (rawBody, *Refused) {
-	raw, err := io.ReadAll(io.LimitReader(r.Body, src.Body+1))
+	raw, no := ReadLimited(r.Body, src.Body)
 	b := rawBody{raw, raw}
 	switch {
-	case err != nil:
-		return b, &Refused{http.StatusBadRequest, "body_cut", "the body ended early"}
-	case int64(len(raw)) > src.Body:
-		b.received = raw[:src.Body]
-		return b, &Refused{http.StatusRequestEntityTooLarge, "too_large", "the body is larger than this source permits"}
+	case no != nil:
+		return b, no
 	case len(raw) == 0:
 		return b, &Refused{http.StatusBadRequest, "empty_body", "the body is empty"}
 	}
-	switch enc := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ","))); {
-	case enc == "" || enc == "identity":
+	switch enc := Encoding(r.Header); {
+	case enc == "":
 		return b, nil
 	case enc == "gzip" && src.AcceptGzip:
+		var err error
 		b.decoded, err = gunzip(raw, src.Body)
 		if errors.Is(err, errTooLarge) {
 			return b, &Refused{http.StatusRequestEntityTooLarge, "too_large", "the decompressed body is larger than this source permits"}

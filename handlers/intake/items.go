@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -115,16 +114,9 @@ func (k *knock) parts() ([]part, *Refused) {
 }
 
 // apart reports that a body which cannot be read as a whole is a bare list: each of its
-// notifications is then judged by itself. People's texts are in them, and one text must
-// not keep the others out. A list within an object is not taken from a body that could be
-// read in two ways.
+// notifications is then judged by itself.
 func (k *knock) apart(no *Refused) bool {
-	raw := k.src.Plain(k.raw.decoded)
-	if !k.several || no.Status != http.StatusBadRequest || !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte{'['}) {
-		return false
-	}
-	list, err := k.src.Items(raw)
-	return err == nil && len(list) > 1
+	return k.several && no.Status == http.StatusBadRequest && len(BareList(k.src.Plain(k.raw.decoded))) > 1
 }
 
 // order puts what is not on the record yet before what is: a sender that comes again

@@ -33,7 +33,7 @@ func (h handler) leave(c echo.Context) error {
 		return c.NoContent(http.StatusNoContent)
 	}
 	if !allowed(src.Origins, origin) {
-		h.Log.Info("no leave to deliver", "source", src.Name, "origin", clip(origin, 200))
+		h.Log.Info("no leave to deliver", "source", src.Name, "origin", Clip(origin, 200))
 		return writeProblem(c, http.StatusForbidden, "origin", "This source does not take deliveries of that origin.", "")
 	}
 	out.Set("WebHook-Allowed-Origin", origin)
