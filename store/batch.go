@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 )
 
 // Batch is one fanned-out stage of a run: a row of batches.
@@ -169,15 +170,9 @@ type BatchItem struct {
 	RequestText string `db:"request"`
 }
 
-// ItemProblem is why an item cannot go out: a stable code and the place in its content.
-type ItemProblem struct {
-	Code  string `json:"code"`
-	Field string `json:"field"`
-}
-
 // Problems says what blocks the item.
-func (i BatchItem) Problems() []ItemProblem {
-	var out []ItemProblem
+func (i BatchItem) Problems() []definition.ItemProblem {
+	var out []definition.ItemProblem
 	if i.ProblemsText != "" {
 		_ = json.Unmarshal([]byte(i.ProblemsText), &out)
 	}
@@ -352,7 +347,7 @@ type BatchFacts struct {
 	Varies   []string       `json:"varies,omitempty"`   // paths that differ
 	Longest  int            `json:"longest,omitempty"`  // position of the item with the longest content
 	Emptiest int            `json:"emptiest,omitempty"` // position of the item with the least
-	Sum      string         `json:"sum,omitempty"`      // of the amount that the flow names, as a decimal
+	Sum      int64          `json:"sum,omitempty"`      // of the amount that the flow names, in minor units
 	Currency string         `json:"currency,omitempty"`
 	ByCode   map[string]int `json:"by_code,omitempty"` // rows by the code of their problem
 	Diff     *BatchDiff     `json:"diff,omitempty"`    // against the version before; nil = there is none

@@ -9,12 +9,6 @@ import (
 
 var errNotYet = errors.New("not yet")
 
-// CreateBatchRun starts a run whose lists came as files: for an author of the flow, or a
-// token with the scope. It gives the run's batches in the order of stages.
-func (s *Store) CreateBatchRun(ctx context.Context, a Actor, n NewBatchRun) (Receipt, []operation.BatchID, error) {
-	return Receipt{}, nil, errNotYet
-}
-
 // ReviseBatch makes a new version of a batch, from another list or other shared text. It voids the
 // approvals of the version before. Only before anything was cleared.
 func (s *Store) ReviseBatch(ctx context.Context, a Actor, r BatchRevision) error { return errNotYet }

@@ -44,6 +44,11 @@ type Received struct {
 	// is called, and the place in it, from 1. "" and 0 = it came alone.
 	Post string
 	Item int
+
+	lists  map[string]List              // by the input that each stands for
+	shared map[string]map[string]string // text that is written once for a batch: stage → path → text
+	built  map[string]newBatch          // batches whose items are written already, by stage
+	event  operation.EventID            // of a new event; "" = any
 }
 
 // status is what is answered for a verdict.
@@ -84,6 +89,7 @@ type Receipt struct {
 	Reason     string
 	Runs       []operation.RunID
 	Operations []operation.ID
+	Batches    []operation.BatchID // of stages that fan out
 	// Drafted are the first versions that this delivery brought, in the order of
 	// Operations; empty when the run was there already.
 	Drafted []Drafted
@@ -139,6 +145,9 @@ func (t *tx) receive(a Actor, in Received, hash [32]byte, out *Receipt) error {
 		Twin     *string   `db:"twin"`
 	}
 	id := newID("evt")
+	if in.event != "" {
+		id = string(in.event)
+	}
 	err := t.get(&ev, eventSQL, id, in.Source, in.Account, in.Topic, in.EventKey, in.BusinessKey, hash[:], timePtr(in.EventTime))
 	if err != nil {
 		return err
@@ -150,6 +159,9 @@ func (t *tx) receive(a Actor, in Received, hash [32]byte, out *Receipt) error {
 	}
 	b := &runBuilder{tx: t, actor: a, now: now, in: in, delivery: out.Delivery}
 	if ev.Inserted == 0 {
+		if len(in.built) > 0 {
+			return errAgain // somebody else was quicker: the items that were written go with this try
+		}
 		if id, err = b.repeated(hash, out); err != nil {
 			return err
 		}
@@ -218,16 +230,24 @@ func (b *runBuilder) repeated(hash [32]byte, out *Receipt) (string, error) {
 // may start some: no old redelivery begins a flow that was added since.
 func (b *runBuilder) knownRuns(out *Receipt) (bool, error) {
 	var rows []struct {
-		Run operation.RunID `db:"run_id"`
-		Op  operation.ID    `db:"id"`
+		Run   operation.RunID   `db:"run_id"`
+		Op    operation.ID      `db:"id"`
+		Batch operation.BatchID `db:"batch"`
 	}
-	err := b.list(&rows, `SELECT x.run_id, o.id FROM event_runs x JOIN operations o ON o.run_id = x.run_id
-		WHERE x.event_id = $1 AND o.replacement = 0 ORDER BY x.run_id, o.stage_no, o.item_key`, string(b.event))
+	err := b.list(&rows, `SELECT x.run_id, COALESCE(o.id, '') AS id, COALESCE(o.batch, '') AS batch FROM event_runs x LEFT JOIN LATERAL (
+		SELECT y.id, '' AS batch, y.stage_no, y.item_key FROM operations y WHERE y.run_id = x.run_id AND y.replacement = 0 AND y.batch_id IS NULL
+		UNION ALL SELECT '', z.id, z.stage_no, '' FROM batches z WHERE z.run_id = x.run_id) o ON true
+		WHERE x.event_id = $1 ORDER BY x.run_id, o.stage_no, o.item_key`, string(b.event))
 	for _, r := range rows {
 		if n := len(out.Runs); n == 0 || out.Runs[n-1] != r.Run {
 			out.Runs = append(out.Runs, r.Run)
 		}
-		out.Operations = append(out.Operations, r.Op)
+		if r.Op != "" {
+			out.Operations = append(out.Operations, r.Op)
+		}
+		if r.Batch != "" {
+			out.Batches = append(out.Batches, r.Batch)
+		}
 	}
 	return len(rows) > 0, err
 }

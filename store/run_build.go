@@ -32,6 +32,7 @@ type runBuilder struct {
 	rows      buildRows
 	entries   []operation.Entry
 	placed    placed
+	batches   []newBatch
 }
 
 // buildRows are the rows to write, as JSON records.
@@ -85,7 +86,7 @@ func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Recei
 			return operation.Refuse(operation.CodeContentMissing, "field", "run key")
 		}
 	}
-	missing, err := f.CheckInputs(b.inputs(f, ev))
+	missing, err := f.CheckInputs(b.inputs(f, ev), listNames(b.in.lists)...)
 	if err != nil || len(missing) > 0 && f.OnMissingData == "refuse" {
 		return operation.Refuse(operation.CodeContentMissing, "field", joinOr(missing, "inputs"))
 	}
@@ -98,7 +99,24 @@ func (b *runBuilder) run(f *definition.Flow, ev definition.EventData, out *Recei
 	version := b.defs.versions[f.Name]
 	b.rows.Runs = append(b.rows.Runs, map[string]any{"id": runID, "flow": f.Name, "version": version, "key": hex.EncodeToString(keyHash[:]), "label": shown(key, 120), "inputs": inputs})
 	out.Runs = append(out.Runs, runID)
+	fans := slices.ContainsFunc(f.Stages, func(st definition.Stage) bool { return st.ForEach != nil })
+	if fans {
+		var known bool // its items would stand without a batch
+		if err := b.get(&known, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1)`, string(runID)); err != nil {
+			return err
+		}
+		fans = !known
+	}
 	for i, st := range f.Stages {
+		if st.ForEach != nil {
+			if !fans {
+				continue
+			}
+			if err := b.batch(f, version, runID, i, st, ev, out); err != nil {
+				return err
+			}
+			continue
+		}
 		id := operation.DeriveID(b.s.secret, operation.Intent{Flow: f.Name, RunKeyHash: keyHash, Stage: st.Key})
 		out.Operations = append(out.Operations, id)
 		if err := b.operation(f, version, runID, id, i, st, ev, out); err != nil {

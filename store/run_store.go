@@ -74,6 +74,9 @@ func (b *runBuilder) store(out *Receipt) error {
 	if len(out.Runs) > 0 && started == "" && out.Verdict == VerdictAccepted {
 		out.Verdict, out.Reason, out.Drafted = VerdictRepeated, RunKnown, nil
 	}
+	if err := b.storeBatches(started); err != nil {
+		return err
+	}
 	return b.writeStops(slices.DeleteFunc(b.rows.Stops, func(row map[string]any) bool {
 		return !slices.Contains(strings.Split(started, ","), row["run"].(string))
 	}))

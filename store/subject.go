@@ -28,11 +28,17 @@ var ownHeads = []operation.SubjectKind{operation.SubjectIncident, operation.Subj
 // enter writes one entry of a subject's history. The row with the chain's head is
 // locked until the end of the transaction, so entries follow one another.
 func (t *tx) enter(a Actor, now time.Time, kind operation.SubjectKind, id, action, reason string, links ...string) error {
+	return t.enterMove(a, now, kind, id, action, "", "", reason, links...)
+}
+
+// enterMove is enter for a subject with states: from and to are those before and after.
+func (t *tx) enterMove(a Actor, now time.Time, kind operation.SubjectKind, id, action string, from, to operation.State, reason string, links ...string) error {
 	head, err := t.lockHead(kind, id)
 	if err != nil {
 		return err
 	}
 	e := newEntry(a, now, kind, id, action, storable(reason), links...)
+	e.From, e.To = from, to
 	seq, hash := chain(&e, head.Seq, head.Hash)
 	if err := t.writeHistory([]operation.Entry{e}, nil); err != nil {
 		return err
