@@ -68,6 +68,24 @@ DROP TRIGGER history_append_only ON history;
 CREATE TRIGGER history_append_only BEFORE DELETE OR TRUNCATE ON history EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER history_kept BEFORE UPDATE ON history FOR EACH ROW EXECUTE FUNCTION history_guard();
 
+-- An operation that is closed, with nothing open about it.
+-- +goose StatementBegin
+CREATE FUNCTION is_quiet(o operations) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN o.state IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND o.remedy = '' AND NOT o.disputed AND o.unsettled = 0
+        AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
+        AND NOT EXISTS (SELECT 1 FROM incident_operations io JOIN incidents i ON i.id = io.incident_id WHERE io.operation_id = o.id AND i.state = 'open')
+        AND NOT EXISTS (SELECT 1 FROM restore_items r WHERE r.operation_id = o.id AND r.settled_at IS NULL);
+END $$;
+-- +goose StatementEnd
+-- When an operation was last touched; an erasure is no touch.
+-- +goose StatementBegin
+CREATE FUNCTION touched_at(o operations) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at);
+END $$;
+-- +goose StatementEnd
+
 -- Says of subjects whether the words of their entries from before that time may go at now_at: closed, nothing open about
 -- them, and last touched before it (an erasure is no touch). again NULL = they may; otherwise when to look again. Subjects
 -- that never close are not among the rows.
@@ -76,21 +94,17 @@ CREATE FUNCTION history_due(kinds text[], ids text[], before timestamptz, now_at
 BEGIN
     RETURN QUERY SELECT s.kind, s.id, CASE WHEN NOT x.closed THEN now_at + interval '1 day' WHEN x.touched < before THEN NULL ELSE x.touched + (now_at - before) END
     FROM unnest(kinds, ids) AS s(kind, id) CROSS JOIN LATERAL (
-        SELECT o.state IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND o.remedy = '' AND NOT o.disputed AND o.unsettled = 0
-                AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
-                AND NOT EXISTS (SELECT 1 FROM incident_operations io JOIN incidents i ON i.id = io.incident_id WHERE io.operation_id = o.id AND i.state = 'open')
-                AND NOT EXISTS (SELECT 1 FROM restore_items r WHERE r.operation_id = o.id AND r.settled_at IS NULL) AS closed,
-            COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at) AS touched
-        FROM operations o WHERE s.kind = 'operation' AND o.id = s.id
+        SELECT is_quiet(o) AS closed, touched_at(o) AS touched FROM operations o WHERE s.kind = 'operation' AND o.id = s.id
         UNION ALL
-        SELECT r.state IN ('completed', 'stopped') AND NOT r.held AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.run_id = r.id
-                AND (o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') OR o.remedy <> '' OR o.disputed OR o.unsettled > 0)),
-            COALESCE((SELECT max(COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at)) FROM operations o WHERE o.run_id = r.id), r.created_at)
+        SELECT r.state IN ('completed', 'stopped') AND NOT r.held AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.run_id = r.id AND NOT is_quiet(o)),
+            COALESCE((SELECT max(touched_at(o)) FROM operations o WHERE o.run_id = r.id), r.created_at)
         FROM runs r WHERE s.kind = 'run' AND r.id = s.id
         UNION ALL
         SELECT i.state = 'signed', i.updated_at FROM incidents i WHERE s.kind = 'incident' AND i.id = s.id
         UNION ALL
-        SELECT t.state <> 'open', t.updated_at FROM improvement_tasks t WHERE s.kind = 'task' AND t.id = s.id) x;
+        SELECT t.state <> 'open', t.updated_at FROM improvement_tasks t WHERE s.kind = 'task' AND t.id = s.id
+        UNION ALL
+        SELECT b.closed_at IS NOT NULL, b.updated_at FROM batches b WHERE s.kind = 'batch' AND b.id = s.id) x;
 END $$;
 -- +goose StatementEnd
 

@@ -125,7 +125,7 @@ const (
 )
 
 // SweepRetention erases what has lain longer than its term, a bounded number at a time,
-// and gives how many operations, deliveries and events it touched.
+// and gives how many operations, deliveries, events and entries of the history it touched.
 func (s *Store) SweepRetention(ctx context.Context, a Actor) (int, error) {
 	total := 0
 	for _, kind := range ofOperations {
@@ -136,6 +136,10 @@ func (s *Store) SweepRetention(ctx context.Context, a Actor) (int, error) {
 		}
 	}
 	n, err := s.sweepDeliveries(ctx, a)
+	if total += n; err != nil {
+		return total, err
+	}
+	n, err = s.sweepHistory(ctx, a)
 	return total + n, err
 }
 

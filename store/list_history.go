@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"context"
-	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -44,10 +43,7 @@ func (h HistoryRow) Links() map[string]string { return decodeLinks(h.LinksText) 
 func (h HistoryRow) Entry() operation.Entry {
 	var words *operation.Words
 	if h.WordsHash != nil {
-		words = &operation.Words{Salt: h.WordsSalt, Hash: hash32(h.WordsHash), GoneAt: timeOf(h.WordsGoneAt).UTC()}
-		if h.WordsLinks != "" {
-			words.Links = strings.Split(h.WordsLinks, ",")
-		}
+		words = &operation.Words{Salt: h.WordsSalt, Links: splitWords(h.WordsLinks), Hash: hash32(h.WordsHash), GoneAt: h.WordsGone()}
 	}
 	return operation.Entry{SubjectKind: h.SubjectKind, SubjectID: h.SubjectID, Seq: h.Seq, At: h.At.UTC(), ActorKind: h.ActorKind, ActorID: h.ActorID, ActorName: h.ActorName,
 		Role: h.Role, Channel: h.Channel, Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links(), VersionID: h.VersionID, EvidenceHash: h.EvidenceHash, Prev: hash32(h.PrevHash), Words: words}

@@ -86,6 +86,7 @@ func grants(role string) []string {
 		"REVOKE DELETE ON news, batches, batch_versions FROM " + role,
 		"REVOKE DELETE ON list_files FROM " + role,
 	}
+	out = append(out, "REVOKE INSERT, UPDATE, DELETE ON history_thinnings, history_waits FROM "+role)
 	for _, t := range appendOnly {
 		out = append(out, "REVOKE UPDATE, DELETE, TRUNCATE ON "+t+" FROM "+role)
 	}

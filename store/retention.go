@@ -12,7 +12,7 @@ import (
 )
 
 // RetentionKind is a kind of bodies that can be erased. Facts, hashes, decisions, keys and
-// the history always stay.
+// the entries of the history always stay; of the entries, words can go.
 type RetentionKind string
 
 // The kinds.
@@ -21,15 +21,17 @@ const (
 	RetainAttachments RetentionKind = "attachments" // files of evidence and of checklists
 	RetainEvidence    RetentionKind = "evidence"    // what statements, lookups, callbacks and late reports say, and their links
 	RetainDeliveries  RetentionKind = "deliveries"  // bodies of deliveries, and of events that started nothing
+	RetainHistory     RetentionKind = "history"     // what entries of closed subjects say of people, and in their words
 )
 
 // RetentionKinds are all of them, as the page shows them.
-var RetentionKinds = []RetentionKind{RetainContents, RetainAttachments, RetainEvidence, RetainDeliveries}
+var RetentionKinds = []RetentionKind{RetainContents, RetainAttachments, RetainEvidence, RetainDeliveries, RetainHistory}
 
 // ofOperations are the kinds that go operation by operation.
 var ofOperations = []RetentionKind{RetainContents, RetainAttachments, RetainEvidence}
 
 // The bounds of a term, in days after an operation was last touched, or a delivery came.
+// The history's begins at RetentionHistoryMin.
 const (
 	RetentionMin = 30
 	RetentionMax = 36500
@@ -42,6 +44,7 @@ type RetentionRow struct {
 	ChangedBy string        `db:"changed_by"`
 	ChangedAt *time.Time    `db:"changed_at"`
 	Preview   RetentionPreview
+	History   *HistoryPreview // of RetainHistory, in the place of Preview
 }
 
 // RetentionPreview is exactly what a term would take away now.
@@ -112,10 +115,16 @@ func (s *Store) FindRetention(ctx context.Context, viewer Actor, days map[Retent
 			if d, ok := days[rows[i].Kind]; ok {
 				term = d
 			}
+			var err error
+			if rows[i].Kind == RetainHistory {
+				if rows[i].History, err = t.historyPreview(term); err != nil {
+					return err
+				}
+				continue
+			}
 			if term == 0 {
 				continue
 			}
-			var err error
 			if rows[i].Preview, err = t.retentionPreview(rows[i].Kind, term); err != nil {
 				return err
 			}
@@ -128,8 +137,8 @@ func (s *Store) FindRetention(ctx context.Context, viewer Actor, days map[Retent
 // SetRetention sets the terms, 0 = for ever. An admin who proved lately who they are.
 func (s *Store) SetRetention(ctx context.Context, a Actor, days map[RetentionKind]int) error {
 	for _, kind := range RetentionKinds {
-		if d := days[kind]; d != 0 && (d < RetentionMin || d > RetentionMax) {
-			return &Invalid{Field: string(kind), Code: "retention_days", Limit: RetentionMin}
+		if d := days[kind]; d != 0 && (d < retentionLimit(kind) || d > RetentionMax) {
+			return &Invalid{Field: string(kind), Code: "retention_days", Limit: retentionLimit(kind)}
 		}
 	}
 	return s.write(ctx, func(t *tx) error {
