@@ -85,6 +85,7 @@ func grants(role string) []string {
 		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
 		"REVOKE DELETE ON news, batches, batch_versions FROM " + role,
 		"REVOKE DELETE ON list_files FROM " + role,
+		"REVOKE DELETE ON suppressions FROM " + role,
 	}
 	out = append(out, "REVOKE INSERT, UPDATE, DELETE ON history_thinnings, history_waits FROM "+role)
 	for _, t := range appendOnly {

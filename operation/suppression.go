@@ -1,0 +1,73 @@
+package operation
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SuppressionReason says why nothing more is sent to an address. The words are identical in
+// Go, SQL and API.
+type SuppressionReason string
+
+// The reasons.
+const (
+	SuppressedUnsubscribed SuppressionReason = "unsubscribed" // the person does not want it
+	SuppressedBounce       SuppressionReason = "hard_bounce"  // the address does not exist or takes nothing
+	SuppressedComplaint    SuppressionReason = "complaint"    // the person reported a mail as unwanted
+	SuppressedManual       SuppressionReason = "manual"       // somebody decided so; the note says why
+)
+
+// SuppressionReasons lists every reason.
+var SuppressionReasons = []SuppressionReason{SuppressedUnsubscribed, SuppressedBounce, SuppressedComplaint, SuppressedManual}
+
+// Valid reports whether r is one of SuppressionReasons.
+func (r SuppressionReason) Valid() bool { return slices.Contains(SuppressionReasons, r) }
+
+// SuppressionScope says what a suppression covers.
+type SuppressionScope string
+
+// The scopes.
+const (
+	SuppressAll         SuppressionScope = "all"         // every effect that reaches the address
+	SuppressEffect      SuppressionScope = "effect"      // those of one effect type, such as email
+	SuppressDestination SuppressionScope = "destination" // those at one destination
+)
+
+// SuppressionScopes lists every scope.
+var SuppressionScopes = []SuppressionScope{SuppressAll, SuppressEffect, SuppressDestination}
+
+// Valid reports whether s is one of SuppressionScopes.
+func (s SuppressionScope) Valid() bool { return slices.Contains(SuppressionScopes, s) }
+
+// MaxAddress is how many characters an address may have.
+const MaxAddress = 320
+
+// NormalAddress gives an address as it is compared: without a name before it, without spaces
+// around it, in small letters and NFC. "" = it is none.
+func NormalAddress(s string) string {
+	s = strings.TrimSpace(Normalize(s))
+	if strings.HasSuffix(s, ">") {
+		if i := strings.LastIndexByte(s, '<'); i >= 0 {
+			s = s[i+1 : len(s)-1]
+		}
+	}
+	s = strings.ToLower(strings.TrimSpace(s))
+	if utf8.RuneCountInString(s) > MaxAddress || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\uFFFD' }) {
+		return ""
+	}
+	return s
+}
+
+// SuppressedBy gives the reason for which news of a delivery puts its recipient on the
+// suppression list; "" = it does not.
+func SuppressedBy(kind NewsKind) SuppressionReason {
+	switch kind {
+	case NewsBounced:
+		return SuppressedBounce
+	case NewsComplained:
+		return SuppressedComplaint
+	}
+	return ""
+}
