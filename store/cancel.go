@@ -60,6 +60,9 @@ func (s *Store) GoOnWithout(ctx context.Context, a Actor, sh Shown) error {
 		if !u.op.State.WithoutEffect() {
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}
+		if u.op.ItemKey != "" { // the stage is its batch's: see GoOnWithoutBatch
+			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
+		}
 		if sh.Reason == "" {
 			return operation.Refuse(operation.CodeReasonMissing)
 		}

@@ -113,6 +113,8 @@ type attemptRow struct {
 
 	perm  operation.Permission
 	isNew bool
+	from  operation.State // before the claim, where it has no entry of its own
+	links []string        // of the claim
 }
 
 const attemptColumns = `id, operation_id, number, fence, kind, version_id, clearance_id, destination_version, account, key, protected, claimed_by,
@@ -146,7 +148,10 @@ func (u *unit) claim(worker string) (Claimed, attemptRow, *operation.Refusal, er
 		o.AttemptsUsed++
 	}
 	o.OpenAttempt, o.leaseEnd = a.ID, a.LeaseUntil
-	if err := u.move(o, operation.EvClaim, "", "attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker, "profile", strconv.Itoa(u.facts.DestVersion)); err != nil {
+	a.links = []string{"attempt", string(a.ID), "kind", string(perm.Kind), "worker", worker, "profile", strconv.Itoa(u.facts.DestVersion)}
+	if u.joined {
+		a.from, o.State = o.State, operation.InProgress
+	} else if err := u.move(o, operation.EvClaim, "", a.links...); err != nil {
 		return Claimed{}, a, nil, err
 	}
 	u.insertAttempt(a, worker, f.Clearance.Kind)

@@ -179,7 +179,11 @@ func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request
 	}
 	u.op.LastDispatch = &u.now
 	u.op.leaseEnd, u.op.replanned = a.LeaseUntil, true
-	u.note(u.op, "dispatch", "", "attempt", string(a.ID), "request", hexOf(h[:]))
+	if u.joined {
+		u.enter(u.op, "dispatch", a.from, operation.InProgress, "", append(a.links, "request", hexOf(h[:]))...)
+	} else {
+		u.note(u.op, "dispatch", "", "attempt", string(a.ID), "request", hexOf(h[:]))
+	}
 	d.Request, d.Key, d.SendBy, d.Budget = req, a.Key, sendBy, sendBy.Sub(u.now)
 	d.DispatchedAt = u.now
 	u.describe(a, d)

@@ -59,8 +59,9 @@ func (s *Store) SweepSilence(ctx context.Context, a Actor) (int, error) {
 // satisfied goes on. It returns how many it moved, which should be none.
 func (s *Store) SweepStuck(ctx context.Context, a Actor) (int, error) {
 	return s.sweep(ctx, a, `SELECT id FROM operations WHERE state = 'unknown' AND lookup_at IS NULL AND retry_at IS NULL
-		UNION ALL SELECT o.id FROM operations o WHERE o.state = 'waiting' AND NOT EXISTS (SELECT 1 FROM operations e
-			WHERE e.run_id = o.run_id AND e.stage_no < o.stage_no AND e.state <> 'confirmed') LIMIT 500`, func(u *unit) error {
+		UNION ALL SELECT o.id FROM operations o WHERE o.state = 'waiting' AND o.batch_id IS NULL AND NOT EXISTS (SELECT 1 FROM batches b
+			WHERE b.run_id = o.run_id AND b.stage_no < o.stage_no AND NOT b.satisfied) AND NOT EXISTS (SELECT 1 FROM operations e
+			WHERE e.run_id = o.run_id AND e.stage_no < o.stage_no AND e.batch_id IS NULL AND e.item_key = '' AND e.state <> 'confirmed') LIMIT 500`, func(u *unit) error {
 		f, err := u.gateFacts()
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
 		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), LastDispatch: timeOf(o.LastDispatch), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
 		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
+		PausedBatch: u.facts.BatchHeld == batchPaused, StoppedBatch: u.facts.BatchHeld == batchStopped,
 		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
 	}
 	if o.LastLookupAt != nil {
@@ -115,6 +116,9 @@ func (u *unit) unsettled() ([]operation.UnsettledAttempt, error) {
 
 // clearance reads the current clearance with its approvers as they stand now.
 func (u *unit) clearance() (*operation.Clearance, error) {
+	if u.batch != nil {
+		return u.batch.clearance(u.op, u.read.Clr)
+	}
 	if u.facts.Clearance == "" {
 		return nil, nil
 	}
@@ -127,13 +131,8 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 		Required  int
 		Policy    string
 		Spent     bool
-		Approvers []struct {
-			User   operation.UserID
-			For    operation.UserID
-			Email  string
-			Active bool
-			Roles  string
-		}
+		Batch     operation.ClearanceID // the batch's that it rests on; "" = it stands by itself
+		Approvers []approverRow
 	}
 	if err := json.Unmarshal([]byte(u.facts.Clearance), &row); err != nil {
 		return nil, err
@@ -154,13 +153,14 @@ func (u *unit) clearance() (*operation.Clearance, error) {
 	c := &operation.Clearance{ID: row.ID, Kind: row.Kind, VersionID: row.Version, Hash: hash32(h), ExpiresAt: timeOf(row.Expires), Required: row.Required, Spent: row.Spent}
 	if p.Grouped() {
 		c.Groups = p.Groups
-		c.Approvers, err = u.groupApprovers(row.ID, p, people)
+		if row.Batch != "" {
+			c.Approvers, err = u.batchGroupApprovers(row.Batch, p, people)
+		} else {
+			c.Approvers, err = u.groupApprovers(row.ID, p, people)
+		}
 		return c, err
 	}
-	for _, a := range row.Approvers {
-		who := operation.Person{ID: a.User, Email: a.Email, Active: a.Active, Roles: splitRoles(a.Roles)}
-		c.Approvers = append(c.Approvers, operation.Approver{User: people.one(a.User), For: people.one(a.For), Entitled: p.Approvers.Matches(who)})
-	}
+	c.Approvers = approversOf(row.Approvers, p, people)
 	return c, nil
 }
 
@@ -175,9 +175,17 @@ type stageRow struct {
 	Delivery    string
 	Reference   string
 	Waived      bool
+	// Batch: the row stands for a batch with all its items, and is no operation.
+	Batch operation.BatchID
+	// Here: the item that is asked for is in the batch's list and goes out. Open: the list
+	// can still change.
+	Here, Open bool
 }
 
 func (u *unit) otherStages() ([]stageRow, error) {
+	if u.batch != nil {
+		return u.batch.beside(u.op), nil
+	}
 	if u.facts.Earlier == "" {
 		return nil, nil
 	}
@@ -198,6 +206,9 @@ func stageFacts(flow *definition.Flow, rows []stageRow) []operation.StageFacts {
 				continue
 			}
 			f.GoOn = f.GoOn || r.Waived
+			if r.Batch != "" {
+				f.Need = operation.NeedConfirmed // the batch's own row says so when its rule holds
+			}
 			f.Operations = append(f.Operations, operation.StageOperation{Item: r.Item, State: r.State, Delivery: operation.Delivery(r.Delivery)})
 		}
 		if len(f.Operations) > 0 {
@@ -208,8 +219,13 @@ func stageFacts(flow *definition.Flow, rows []stageRow) []operation.StageFacts {
 }
 
 func needOf(st definition.Stage) operation.Need {
-	if st.SatisfiedBy == "delivered" {
+	switch st.SatisfiedBy {
+	case definition.SatisfiedDelivered:
 		return operation.NeedDelivered
+	case definition.SatisfiedEveryClosed:
+		return operation.NeedEveryClosed
+	case definition.SatisfiedEveryConfirmed:
+		return operation.NeedEveryConfirmed
 	}
 	return operation.NeedConfirmed
 }
@@ -217,7 +233,7 @@ func needOf(st definition.Stage) operation.Need {
 // earlierOpen lists the earlier stages that are not satisfied.
 func earlierOpen(flow *definition.Flow, o *opRow, rows []stageRow) []string {
 	var earlier []stageRow
-	for _, r := range rows {
+	for _, r := range seenBy(flow, o.Stage, o.ItemKey, rows) {
 		if r.No < o.StageNo {
 			earlier = append(earlier, r)
 		}

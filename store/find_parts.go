@@ -13,7 +13,7 @@ import (
 var snapshotOptions = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 
 // peekSQL is lockSQL without its locks and without a transaction ID.
-var peekSQL = strings.NewReplacer(", "+gateShared+" AS gate", "", "FOR UPDATE OF r, o", "", "pg_current_xact_id()::text AS xid", "'' AS xid").Replace(lockSQL)
+var peekSQL = strings.NewReplacer(", "+gateShared+" AS gate", "", "FOR UPDATE OF r, o", "", runTurn, "", "pg_current_xact_id()::text AS xid", "'' AS xid").Replace(lockSQL)
 
 func (p *OperationPage) readVersions(u *unit) error {
 	if err := u.list(&p.Versions, `SELECT v.id, v.number, v.author_kind, v.author_id, COALESCE(v.prompted_by, '') AS prompted_by, v.model, v.note, to_json(v.missing)::text AS missing,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"strings"
 
 	"holdpoint/operation"
 
@@ -26,6 +27,9 @@ const holdersSQL = `SELECT a.id, a.user_id, COALESCE(a.for_user, '') AS for_user
 	COALESCE((SELECT string_agg(DISTINCT r.role, ',') FROM user_roles r WHERE r.user_id = u.id AND r.flow IN ('', $2)), '') AS roles,
 	COALESCE(a.delegation_id, '') AS by, COALESCE(g.roles, '{}') AS granted, COALESCE(g.flows, '{}') AS flows
 	FROM approvals a JOIN users u ON u.id = COALESCE(a.for_user, a.user_id) LEFT JOIN delegations g ON g.id = a.delegation_id`
+
+// batchHoldersSQL is holdersSQL for approvals of a batch.
+var batchHoldersSQL = strings.Replace(holdersSQL, "FROM approvals a", "FROM batch_approvals a", 1)
 
 // groupsIn gives the groups in which the approval counts now.
 func (h holderRow) groupsIn(p operation.Policy, flow string) []string {
@@ -63,7 +67,11 @@ func (u *unit) fitGroups(p operation.Policy, stand []standing) error {
 		ids[i] = string(g.ID)
 	}
 	var rows []holderRow
-	if err := u.list(&rows, holdersSQL+` WHERE a.id = ANY($1)`, pq.Array(ids), u.op.Flow); err != nil {
+	q := holdersSQL
+	if u.op.ID == "" { // it stands for a batch
+		q = batchHoldersSQL
+	}
+	if err := u.list(&rows, q+` WHERE a.id = ANY($1)`, pq.Array(ids), u.op.Flow); err != nil {
 		return err
 	}
 	for _, h := range rows {
@@ -83,12 +91,25 @@ func (u *unit) groupApprovers(id operation.ClearanceID, p operation.Policy, peop
 	if err := u.list(&rows, holdersSQL+` JOIN clearance_approvals c ON c.approval_id = a.id WHERE c.clearance_id = $1 ORDER BY a.decided_at, a.id`, string(id), u.op.Flow); err != nil {
 		return nil, err
 	}
+	return u.groupsOf(rows, p, people), nil
+}
+
+// batchGroupApprovers is groupApprovers of a batch's clearance.
+func (u *unit) batchGroupApprovers(id operation.ClearanceID, p operation.Policy, people persons) ([]operation.Approver, error) {
+	var rows []holderRow
+	if err := u.list(&rows, batchHoldersSQL+` JOIN batch_clearance_approvals c ON c.approval_id = a.id WHERE c.clearance_id = $1 ORDER BY a.decided_at, a.id`, string(id), u.op.Flow); err != nil {
+		return nil, err
+	}
+	return u.groupsOf(rows, p, people), nil
+}
+
+func (u *unit) groupsOf(rows []holderRow, p operation.Policy, people persons) []operation.Approver {
 	out := make([]operation.Approver, len(rows))
 	for i, h := range rows {
 		groups := h.groupsIn(p, u.op.Flow)
 		out[i] = operation.Approver{User: people.one(h.User), For: people.one(h.For), Entitled: len(groups) > 0, Groups: groups}
 	}
-	return out, nil
+	return out
 }
 
 // capacityFor gives the capacity of a decision. Where approvals are asked for by groups, it

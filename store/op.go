@@ -28,6 +28,8 @@ type opRow struct {
 	Environment     string                `db:"environment"`
 	Title           string                `db:"title"`
 	Adopted         bool                  `db:"adopted"`
+	BatchID         operation.BatchID     `db:"batch_id"`
+	BatchNo         int                   `db:"batch_no"`
 	State           operation.State       `db:"state"`
 	Revision        int64                 `db:"revision"`
 	VersionID       operation.VersionID   `db:"version_id"`
@@ -87,7 +89,7 @@ type opRow struct {
 
 // opColumns lists the columns of opRow; nullable ones come as their zero value.
 const opColumns = `o.id, o.run_id, o.flow, o.flow_version, o.stage, o.stage_no, o.stages, o.item_key, o.replacement,
-	COALESCE(o.replaces, '') AS replaces, o.destination, o.action, o.effect_type, o.account, o.environment, o.title, o.adopted,
+	COALESCE(o.replaces, '') AS replaces, o.destination, o.action, o.effect_type, o.account, o.environment, o.title, o.adopted, COALESCE(o.batch_id, '') AS batch_id, COALESCE(o.batch_no, 0) AS batch_no,
 	o.state, o.revision, COALESCE(o.version_id, '') AS version_id, o.version_no, COALESCE(o.clearance_id, '') AS clearance_id,
 	o.attempts_used, o.attempts_max, o.attempts_ever, o.fence, COALESCE(o.open_attempt, '') AS open_attempt, o.unsettled,
 	o.ever_unproven, o.key_generation, o.key_first, o.stored_error, o.key_answered, o.last_send, o.last_dispatch, o.stated, o.disputed, o.stopped, o.deliberate, o.retry_at, o.lookup_at, o.misses,
@@ -119,6 +121,9 @@ type unit struct {
 	files    Attached                    // of the form, as long as they belong to nothing yet
 	placed   int                         // how many have their place
 	stopped  stopped                     // what was learnt that may be a stop
+	joined   bool                        // claim and dispatch are one entry: they are one decision
+	waivers  map[string]bool             // stages that the run goes on without; nil = not read
+	batch    *heldBatch                  // what it shares with a group; nil = it is decided upon alone
 }
 
 // loaded is what the locking statement reads besides the operation.
@@ -142,7 +147,8 @@ type loaded struct {
 	VersionHash  []byte     `db:"version_hash"`
 	VerAccount   string     `db:"ver_account"`
 	VerEnv       string     `db:"ver_environment"`
-	Clearance    string     `db:"clearance"` // JSON, '' = none
+	BatchHeld    string     `db:"batch_held"` // of its batch: paused or stopped
+	Clearance    string     `db:"clearance"`  // JSON, '' = none
 	UnsettledJS  string     `db:"unsettled_js"`
 	Earlier      string     `db:"earlier"` // JSON of the run's other operations, '' for a run of one
 	CheckedAt    *time.Time `db:"checked_at"`
@@ -155,32 +161,33 @@ type loaded struct {
 // reading a grown one whole. The inner row is the newest one; everything read in
 // the outer list comes from the statement's snapshot, which may be older when the lock
 // had to wait. snap_revision and snap_run_rev show that.
-const lockSQL = lockHead + lockColumns + lockFrom
+var lockSQL = lockHead + lockColumns + lockFrom
 
 const lockHead = `WITH l AS MATERIALIZED (
 	SELECT ` + opColumns + `, r.state AS run_state, r.held AS run_held, r.rev AS run_rev, r.chain_seq AS run_seq, r.chain_hash AS run_hash, ` + gateShared + ` AS gate
-	FROM runs r JOIN operations o ON o.run_id = r.id WHERE o.id = $1 FOR UPDATE OF r, o)
+	FROM runs r JOIN operations o ON o.run_id = r.id WHERE o.id = $1` + runTurn + ` FOR UPDATE OF r, o)
 SELECT `
 
-const lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch, i.paused_why,
+var lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch, i.paused_why,
 	o2.revision AS snap_revision, r2.rev AS snap_run_rev,
 	COALESCE(f.paused, false) AS flow_paused, d.paused AS dest_paused, d.version AS dest_version, d.account AS dest_account, d.environment AS dest_environment,
 	COALESCE(v.hash, '') AS version_hash, COALESCE(v.account, '') AS ver_account, COALESCE(v.environment, '') AS ver_environment,
 	COALESCE(CASE WHEN l.clearance_id <> '' THEN (SELECT json_build_object('id', c.id, 'kind', c.kind, 'version', c.version_id, 'hash', encode(c.hash, 'hex'),
-		'expires', c.expires_at, 'required', c.required, 'request', c.request_id, 'policy', c.policy,
+		'expires', c.expires_at, 'required', c.required, 'request', c.request_id, 'policy', c.policy, 'batch', COALESCE(c.batch_clearance_id, ''),
 		'approvers', (SELECT json_agg(json_build_object('user', a.user_id, 'for', COALESCE(a.for_user, ''), 'email', u.email, 'active', u.active AND (a.for_user IS NULL OR (SELECT b.active FROM users b WHERE b.id = a.user_id)),
 			'roles', (SELECT string_agg(DISTINCT ur.role, ',') FROM user_roles ur WHERE ur.user_id = u.id AND ur.flow IN ('', l.flow))))
-			FROM clearance_approvals ca CROSS JOIN LATERAL (SELECT * FROM approvals y WHERE y.id = ca.approval_id OFFSET 0) a
-				CROSS JOIN LATERAL (SELECT * FROM users y WHERE y.id = COALESCE(a.for_user, a.user_id) OFFSET 0) u WHERE ca.clearance_id = c.id),
+			FROM (SELECT a.user_id, a.for_user FROM clearance_approvals ca CROSS JOIN LATERAL (SELECT * FROM approvals y WHERE y.id = ca.approval_id OFFSET 0) a WHERE ca.clearance_id = c.id
+				UNION ALL SELECT a.user_id, a.for_user FROM batch_clearance_approvals ca CROSS JOIN LATERAL (SELECT * FROM batch_approvals y WHERE y.id = ca.approval_id OFFSET 0) a WHERE ca.clearance_id = c.batch_clearance_id) a
+				CROSS JOIN LATERAL (SELECT * FROM users y WHERE y.id = COALESCE(a.for_user, a.user_id) OFFSET 0) u),
 		'spent', c.kind = 'reexecution' AND EXISTS (SELECT 1 FROM attempts t WHERE t.clearance_id = c.id AND t.dispatched_at IS NOT NULL))::text
 		FROM clearances c WHERE c.id = l.clearance_id) END, '') AS clearance,
 	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
 		'dispatched', t.dispatched_at, 'lease', LEAST(t.lease_until, t.ended_at), 'resolved', encode(t.resolved_hash, 'hex')) ORDER BY t.number)::text
 		FROM attempts t WHERE t.operation_id = l.id AND t.outcome = 'unknown' AND t.settled IS NULL) END, '') AS unsettled_js,
-	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 THEN (SELECT json_agg(json_build_object('id', s.id, 'stage', s.stage, 'no', s.stage_no, 'item', s.item_key,
-		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
-		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = s.run_id AND w.stage = s.stage)))::text
-		FROM operations s WHERE s.run_id = l.run_id AND s.id <> l.id) END, '') AS earlier,
+	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 THEN CASE WHEN EXISTS (SELECT 1 FROM batches b WHERE b.run_id = l.run_id)
+		THEN (SELECT json_agg(s.j)::text FROM (SELECT ` + stageRowJSON + ` AS j FROM ` + beside("l.run_id", "l.item_key") + ` s WHERE s.id <> l.id UNION ALL ` + batchRows("l.run_id", "l.item_key") + `) s)
+		ELSE (SELECT json_agg(` + stageRowJSON + `)::text FROM operations s WHERE s.run_id = l.run_id AND s.id <> l.id) END END, '') AS earlier,
+	CASE WHEN l.batch_id <> '' THEN ` + batchHeld("l.batch_id") + ` ELSE '' END AS batch_held,
 	(SELECT q.checked_at FROM reexecution_requests q WHERE q.id = NULLIF(l.request_id, '')) AS checked_at,
 	(SELECT CASE WHEN p.result = 'broken' THEN p.at END FROM probes p WHERE p.destination = l.destination AND p.action = l.action AND p.result <> 'unclear'
 		ORDER BY p.at DESC LIMIT 1) AS broken_at`
@@ -217,6 +224,11 @@ func attemptPart(alias string) string {
 	}
 	return b.String()
 }
+
+// stageRowJSON is what the gate looks at of another operation s of the run.
+const stageRowJSON = `json_build_object('id', s.id, 'stage', s.stage, 'no', s.stage_no, 'item', s.item_key,
+		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
+		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = s.run_id AND w.stage = s.stage))`
 
 func splitRoles(s string) []operation.Role {
 	if s == "" {

@@ -161,6 +161,9 @@ func (u *unit) follow(a operation.After, reason string, links ...string) error {
 		}
 		switch ev {
 		case operation.EvExpire, operation.EvRefuseReexecution:
+			if err := u.submitItem(); err != nil {
+				return err
+			}
 			if err := u.endRequest("void"); err != nil {
 				return err
 			}

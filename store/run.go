@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"holdpoint/operation"
 )
 
@@ -14,9 +16,8 @@ func (u *unit) loadSiblings() error {
 	if u.op.Stages < 2 && u.op.Replacement == 0 && u.facts.Earlier == "" {
 		return nil
 	}
-	var rows []opRow
-	if err := u.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 AND o.id <> $2 ORDER BY o.stage_no, o.item_key, o.replacement FOR UPDATE`,
-		string(u.op.RunID), string(u.op.ID)); err != nil {
+	rows, err := u.lockBeside()
+	if err != nil {
 		return err
 	}
 	for i := range rows {
@@ -26,14 +27,32 @@ func (u *unit) loadSiblings() error {
 	return nil
 }
 
+// lockBeside locks what loadSiblings loads. Of a run with batches, those are the operations
+// without an item and those of the same item.
+func (u *unit) lockBeside() (rows []opRow, err error) {
+	others, err := u.otherStages()
+	if err != nil {
+		return nil, err
+	}
+	if u.op.BatchID != "" || slices.ContainsFunc(others, func(r stageRow) bool { return r.Batch != "" }) {
+		return rows, u.list(&rows, besideSQL, string(u.op.RunID), string(u.op.ID), u.op.ItemKey)
+	}
+	return rows, u.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 AND o.id <> $2 ORDER BY o.stage_no, o.item_key, o.replacement FOR UPDATE`,
+		string(u.op.RunID), string(u.op.ID))
+}
+
 // waived lists the stages that the owner lets the run go on without.
 func (u *unit) waived() (map[string]bool, error) {
+	if u.waivers != nil {
+		return u.waivers, nil
+	}
 	var stages []string
 	err := u.list(&stages, `SELECT stage FROM stage_waivers WHERE run_id = $1`, string(u.op.RunID))
 	out := map[string]bool{}
 	for _, s := range stages {
 		out[s] = true
 	}
+	u.waivers = out
 	return out, err
 }
 
@@ -53,7 +72,14 @@ func (u *unit) stageRows() ([]stageRow, error) {
 	for _, o := range u.siblings {
 		rows = append(rows, rowOf(o, w))
 	}
-	return rows, nil
+	others, err := u.otherStages()
+	for _, r := range others {
+		if r.Batch != "" {
+			r.Waived = w[r.Stage]
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
 }
 
 func rowOf(o *opRow, waived map[string]bool) stageRow {
@@ -109,11 +135,24 @@ func (u *unit) planRun(siblingsChanged bool) error {
 	if u.op.State == u.op.was && !siblingsChanged && !u.op.replanned {
 		return nil
 	}
+	if u.op.BatchID != "" {
+		return u.planItem()
+	}
 	state, err := u.runState()
 	if err != nil {
 		return err
 	}
 	u.planBlocked(state)
+	if state == u.facts.RunState && u.op.Stages < 2 && u.facts.Earlier == "" {
+		return nil // nobody else reads this run's stages
+	}
+	u.writeRun(state)
+	return nil
+}
+
+// writeRun raises the run's revision, so that whoever read it decides again, and gives it
+// its state, with an entry in its own history where that changes.
+func (u *unit) writeRun(state string) {
 	row := map[string]any{"id": u.op.RunID, "state": state, "seq": u.facts.RunSeq, "head": hexOf(u.facts.RunHash)}
 	if state != u.facts.RunState {
 		e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
@@ -121,11 +160,8 @@ func (u *unit) planRun(siblingsChanged bool) error {
 		seq, hash := chain(&e, u.facts.RunSeq, u.facts.RunHash)
 		u.entries = append(u.entries, e)
 		row["seq"], row["head"] = seq, hexOf(hash)
-	} else if u.op.Stages < 2 && u.facts.Earlier == "" {
-		return nil // nobody else reads this run's stages
 	}
 	u.w.runs = append(u.w.runs, row)
-	return nil
 }
 
 // RemedyBlocked is the owner's open work on an operation that was closed without effect
@@ -138,6 +174,11 @@ func (u *unit) planBlocked(state string) {
 	waits := false
 	for _, s := range u.siblings {
 		waits = waits || s.StageNo > o.StageNo && !s.State.Closed()
+	}
+	if others, err := u.otherStages(); err == nil { // they were read before
+		for _, r := range others {
+			waits = waits || r.Batch != "" && r.No > o.StageNo && !r.State.Closed()
+		}
 	}
 	switch {
 	case state == string(operation.RunBlocked) && o.State.WithoutEffect() && o.State != o.was && waits && o.Remedy == "":
@@ -153,5 +194,5 @@ func (u *unit) runState() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return string(operation.RunStateOf(stageFacts(u.flow, rows), u.facts.RunState == string(operation.RunStopped))), nil
+	return string(operation.RunStateOf(stageFacts(u.flow, seenBy(u.flow, "", "", rows)), u.facts.RunState == string(operation.RunStopped))), nil
 }

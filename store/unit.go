@@ -29,6 +29,8 @@ type more struct {
 	Apr     approvalRow  `db:"apr"`
 	Me      personRow    `db:"me"`
 	Seen    bool         `db:"seen"`
+
+	Clr itemClearance `db:"clr"` // groups read it, see common
 }
 
 // bodyRow is a version's body.
@@ -77,9 +79,11 @@ func (s *Store) changeAfter(ctx context.Context, a Actor, before func(*tx) error
 		if err := fn(u); err != nil {
 			return err
 		}
-		err = u.save() // plans the wake-ups
+		if err := u.save(); err != nil { // plans the wake-ups
+			return err
+		}
 		jobs = u.w.jobs
-		return err
+		return u.settleBatch()
 	})
 	if err == nil {
 		s.nudgeFor(jobs)

@@ -21,6 +21,7 @@ type writes struct {
 	jobs       []map[string]any
 	runs       []map[string]any
 	stops      []map[string]any
+	batches    []map[string]any // that are not satisfied any more
 }
 
 // The parts. ? stands for the JSON record or records. Each runs only when the guarded update of
@@ -55,6 +56,7 @@ var parts = map[string]string{
 	WHERE EXISTS (SELECT 1 FROM op)`,
 	"run": `UPDATE runs r SET rev = r.rev + 1, state = j->>'state', chain_seq = CAST(j->>'seq' AS bigint), chain_hash = decode(j->>'head', 'hex') FROM (SELECT ? AS j) x
 	WHERE r.id = j->>'id' AND EXISTS (SELECT 1 FROM op)`,
+	"bat": `UPDATE batches b SET satisfied = false, revision = b.revision + 1 FROM (SELECT ? AS j) x WHERE b.id = j->>'id' AND EXISTS (SELECT 1 FROM op)`,
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
@@ -102,6 +104,9 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 	add("evi", w.evidence)
 	for _, r := range w.runs {
 		addOne("run", r)
+	}
+	for _, b := range w.batches {
+		addOne("bat", b)
 	}
 	add("pat", w.stops)
 	add("stp", w.stops)
