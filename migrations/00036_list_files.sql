@@ -26,8 +26,8 @@ CREATE TABLE list_files (
     ended_at   timestamptz,                          -- made, or dropped: the slices are gone
     CONSTRAINT list_files_made CHECK (made IS NULL OR ended_at IS NOT NULL AND file_hash IS NOT NULL)
 );
--- The same form brings one list; one that broke off on the way is none.
-CREATE UNIQUE INDEX list_files_once ON list_files (actor_id, form_id) WHERE file_hash IS NOT NULL;
+-- The same form brings one list; one that broke off on the way, or was dropped, is none.
+CREATE UNIQUE INDEX list_files_once ON list_files (actor_id, form_id) WHERE file_hash IS NOT NULL AND (ended_at IS NULL OR made IS NOT NULL);
 CREATE INDEX list_files_waiting ON list_files (created_at) WHERE ended_at IS NULL;
 CREATE INDEX list_files_flow_newest ON list_files (flow, created_at DESC, id DESC);
 CREATE INDEX list_files_same ON list_files (flow, file_hash) WHERE made IS NOT NULL;
@@ -58,9 +58,9 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER list_slices_facts BEFORE UPDATE ON list_slices FOR EACH ROW EXECUTE FUNCTION list_slices_guard();
 
--- A scope of its own: hand lists in, watch, pause and stop batches. No scope decides.
+-- Scopes of their own: hand lists in, watch, pause and stop batches; keep the suppression list. No scope decides.
 ALTER TABLE api_tokens DROP CONSTRAINT api_tokens_scopes;
-ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_scopes CHECK (scopes <@ ARRAY['events', 'operations', 'claims', 'callbacks', 'read', 'batches']);
+ALTER TABLE api_tokens ADD CONSTRAINT api_tokens_scopes CHECK (scopes <@ ARRAY['events', 'operations', 'claims', 'callbacks', 'read', 'batches', 'suppressions']);
 
 -- +goose Down
 SELECT 'no way back: restore a backup' AS note;

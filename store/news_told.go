@@ -107,6 +107,9 @@ func (u *unit) told(c Callback, by string, more ...string) error {
 	if c.Kind == operation.NewsContradiction {
 		u.denied(links)
 	}
+	if err := u.suppressRecipient(c.Kind); err != nil {
+		return err
+	}
 	return u.deliveryNews(c.Kind)
 }
 

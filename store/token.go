@@ -22,10 +22,12 @@ const (
 	ScopeCallbacks  = "callbacks"  // bring late evidence
 	ScopeRead       = "read"
 	ScopeBatches    = "batches" // hand lists in, watch, pause and stop batches
+	// ScopeSuppressions: read the suppression list, put addresses on it and take them off.
+	ScopeSuppressions = "suppressions"
 )
 
 // Scopes lists every scope.
-var Scopes = []string{ScopeEvents, ScopeOperations, ScopeClaims, ScopeCallbacks, ScopeRead, ScopeBatches}
+var Scopes = []string{ScopeEvents, ScopeOperations, ScopeClaims, ScopeCallbacks, ScopeRead, ScopeBatches, ScopeSuppressions}
 
 // tokenPrefix lets people and scanners recognise a leaked secret.
 const tokenPrefix = "hp_"

@@ -217,7 +217,7 @@ type TokenModel struct {
 
 // scopeWords are the scopes of a token; each has the keys "scope.<word>" and
 // "scope.hint.<word>". A test holds them to the store.
-var scopeWords = []string{"events", "operations", "claims", "callbacks", "read", "batches"}
+var scopeWords = []string{"events", "operations", "claims", "callbacks", "read", "batches", "suppressions"}
 
 // tickedOf lists values as options, some ticked.
 func tickedOf(ticked []string, values ...string) []Option {
