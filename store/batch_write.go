@@ -61,9 +61,16 @@ func (b *batchBuilder) keptSalts(dst any, keys []string) error {
 // list2 is list of the transaction; the builder's own list is the hash over its entries.
 func (b *batchBuilder) list2(dst any, q string, args ...any) error { return b.tx.list(dst, q, args...) }
 
-// suppressedOf gives those of a slice's people who get nothing.
-func (b *batchBuilder) suppressedOf(items []madeItem) (map[string]bool, error) {
-	return nil, nil
+// suppressedOf gives those of a slice's people who get nothing now.
+func (b *batchBuilder) suppressedOf(items []madeItem) (map[string]operation.SuppressionReason, error) {
+	var people []string
+	for _, m := range items {
+		people = append(people, m.people...)
+	}
+	if len(people) == 0 {
+		return nil, nil
+	}
+	return b.suppressedAmong(b.action.Effect, b.stage.Destination, people)
 }
 
 // twins finds entries that stand twice: with the same key, or for the same people.
@@ -93,6 +100,7 @@ func (t *twins) seen(key string, people []string) bool {
 // batchFinder finds what holds over all items, in one pass.
 type batchFinder struct {
 	facts             BatchFacts
+	spread            operation.BatchSpread
 	longest, emptiest int // lengths of the contents
 	title             string
 	any               bool
@@ -110,6 +118,7 @@ func (f *batchFinder) add(m *madeItem) {
 		f.title = m.title
 	}
 	f.any = true
+	f.spread.Add(m.item.Content)
 	f.facts.Sum += m.item.Amount
 	for _, p := range m.item.Problems {
 		if f.facts.ByCode == nil {
@@ -120,10 +129,6 @@ func (f *batchFinder) add(m *madeItem) {
 }
 
 func (f *batchFinder) found(currency string) (BatchFacts, string) {
-	f.facts.Currency = currency
+	f.facts.Currency, f.facts.Same, f.facts.Varies = currency, f.spread.Same(), f.spread.Varies()
 	return f.facts, f.title
 }
-
-var _ = time.Now
-var _ operation.BatchID
-var _ definition.Flow

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,5 +219,39 @@ func TestSuppressions_News(t *testing.T) {
 	got, err := f.Store.SuppressedAmong(t.Context(), "email", "mail", []string{"c@example.test"})
 	if err != nil || got["c@example.test"] != operation.SuppressedBounce {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A batch leaves out whom the list holds, before anybody approves, and counts them.
+func TestSuppressions_Batch(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "")
+	list := storetest.Recipients(5, nil)
+	var held string
+	for entry, err := range list.Rows {
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, _ = entry["email"].(string)
+		break
+	}
+	if _, err := f.Store.AddSuppressions(t.Context(), f.As("author"), store.Suppressing{FormID: "f"}, []store.NewSuppression{{Address: " " + strings.ToUpper(held), Reason: operation.SuppressedUnsubscribed}}); err != nil {
+		t.Fatal(err)
+	}
+	id := f.Batch(t, list)
+	var v struct {
+		Included   int    `db:"included"`
+		Suppressed int    `db:"suppressed"`
+		Facts      string `db:"facts"`
+	}
+	if err := f.Owner.QueryRow(`SELECT included, suppressed, facts FROM batch_versions WHERE batch_id = $1`, string(id)).Scan(&v.Included, &v.Suppressed, &v.Facts); err != nil {
+		t.Fatal(err)
+	}
+	if v.Included != 4 || v.Suppressed != 1 || f.Count(t, "batch_items WHERE batch_id = $1 AND excluded = 'suppressed' AND recipient = $2", string(id), held) != 1 {
+		t.Errorf("%+v", v)
+	}
+	if !strings.Contains(v.Facts, `"varies":["subject","text","to"]`) {
+		t.Errorf("facts %s", v.Facts)
 	}
 }
