@@ -225,11 +225,11 @@ func (m *madeItem) problem(code, field string) {
 }
 
 // judge finds out whether an item is left out.
-func (b *batchBuilder) judge(m *madeItem, stopped map[string]bool) {
+func (b *batchBuilder) judge(m *madeItem, stopped map[string]operation.SuppressionReason) {
 	switch {
 	case b.twins.seen(m.key, m.people):
 		m.excluded = operation.ExcludedDuplicate
-	case slices.ContainsFunc(m.people, func(p string) bool { return stopped[p] }):
+	case slices.ContainsFunc(m.people, func(p string) bool { return stopped[operation.NormalAddress(p)] != "" }):
 		m.excluded = operation.ExcludedSuppressed
 	}
 	if m.excluded != "" {

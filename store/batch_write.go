@@ -2,10 +2,8 @@ package store
 
 import (
 	"strings"
-	"time"
 
 	"holdpoint/operation"
-	"holdpoint/operation/definition"
 
 	"github.com/lib/pq"
 )
@@ -83,7 +81,7 @@ func (t *twins) seen(key string, people []string) bool {
 	}
 	twice := key != "" && t.keys[key]
 	for _, p := range people {
-		twice = twice || t.people[p]
+		twice = twice || t.people[operation.NormalAddress(p)]
 	}
 	if twice {
 		return true
@@ -92,7 +90,7 @@ func (t *twins) seen(key string, people []string) bool {
 		t.keys[key] = true
 	}
 	for _, p := range people {
-		t.people[p] = true
+		t.people[operation.NormalAddress(p)] = true
 	}
 	return false
 }
