@@ -53,6 +53,7 @@ var sheets = []string{
 	"css/probes.css",
 	"css/print.css",
 	"css/acceptance.css",
+	"css/batch.css",
 	"css/utilities.css",
 }
 

@@ -79,6 +79,8 @@ func decideEffect(p *text.Printer, f DecideForm) string {
 	switch {
 	case f.Given+1 < f.Required:
 		return p.N("decide.more_needed", f.Required-f.Given-1)
+	case f.Batch != nil:
+		return batchEffect(p, f)
 	case f.Recipients > 0:
 		return p.N("decide.effect_mail", f.Recipients, "Destination", f.Destination)
 	}

@@ -122,6 +122,7 @@ func (i QueueItem) standing() string {
 // operationEntries lists the pages under Operations.
 var operationEntries = []subEntry{
 	{PathOperations, "cases.nav.all"},
+	{PathBatches, "batch.nav"},
 	{PathCases, "cases.nav.cases"},
 	{PathPatterns, "cases.nav.patterns"},
 }

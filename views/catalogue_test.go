@@ -171,6 +171,7 @@ func families() map[string][]string {
 	}
 	causeFamilies(f)
 	newsFamilies(f)
+	batchFamilies(f)
 	return f
 }
 

@@ -13,6 +13,8 @@ type InboxModel struct {
 	Tab    InboxTab
 	Counts InboxCounts
 	Groups []InboxGroup // of TabMine and TabOthers; empty groups are left out
+	// Batches wait for the viewer's decision, each as a whole; of TabMine.
+	Batches []BatchLine
 	// Only is the one group that is shown, page by page; "" = all, each from its beginning.
 	Only    InboxGroupKind
 	Changes []ChangedRow // of TabChanges

@@ -55,6 +55,8 @@ type Head struct {
 
 	Destination Link
 	Environment string // of the destination: "live", "test" …
+	Batch       *Link  // of an item: the batch that it was approved with
+	BatchRow    int    // its row there
 	Replaces    *Link  // the operation that this one replaces
 	ReplacedBy  *Link
 	HoldUntil   time.Time // a person keeps the review on hold until then

@@ -81,6 +81,8 @@ type DecideForm struct {
 	As []Option
 	// Apart are the people who cannot approve because they had a part in the content.
 	Apart []Who
+	// Batch is what a decision about a whole batch lets go out; nil = it is about one operation.
+	Batch *BatchAsk
 }
 
 // Finding is the reviewer's answer.

@@ -1,0 +1,26 @@
+package views
+
+import "holdpoint/operation"
+
+// batchFamilies are the words of batches that code puts together.
+func batchFamilies(f map[string][]string) {
+	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
+	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
+	f["batch.auto."], f["batch.window."] = batchAutos, batchAutos
+	f["batch.part."] = batchParts
+	f["batch.excluded."] = exclusionWords
+	f["batch.problem."] = batchProblems
+	f["batch.samples."] = names(BatchSampleKinds)
+	f["batch.diff."], f["batch.line."] = batchDiffs, batchDiffs
+	f["batch.hint."] = []string{"approve", "request_changes", "reject"}
+	f["batch.hint_rest."] = []string{"approve", "reject"}
+	f["batch.do."] = []string{"settle", "lookup"}
+	f["batch.act."] = names(BatchActs)
+	f["batch.confirm."] = []string{"stop", "cancel"}
+	f["flash.batch_"] = names(BatchActs)
+	f["decide."] = append(f["decide."], "approve_hint", "request_changes_hint", "reject_hint")
+	f["do."] = append(f["do."], "batch_revise")
+	for _, a := range BatchActs {
+		f["do."] = append(f["do."], "batch_"+string(a))
+	}
+}
