@@ -173,73 +173,117 @@ func givenOf(stand []standing) []operation.Given {
 	return out
 }
 
-func (u *unit) decide(d Decided) error {
+// judged is a decision that the rules permit, before it is written.
+type judged struct {
+	standing                    // the decision itself
+	policy     operation.Policy // as its named people stand now
+	as         operation.Capacity
+	stand      []standing // what stood before it
+	expired    bool       // what stood before holds no more: this is the first of a new round
+	role       operation.Role
+	links      []string // of its entry
+	group      string   // whose place an approval fills
+	hash, form string
+}
+
+// judge finds out whether the acting person may decide this about what was read. It is the
+// same for the version of an operation and for that of a whole batch.
+func (u *unit) judge(d Decided, hash string) (judged, error) {
 	me := u.read.Me
 	who := operation.Person{ID: u.actor.UserID(), Email: me.Email, Active: me.Active, Roles: splitRoles(me.Roles)}
 	p, parties, stand, round, err := u.approvalFacts()
 	if err != nil {
-		return err
+		return judged{}, err
 	}
 	people, err := u.persons()
 	if err != nil {
-		return err
+		return judged{}, err
 	}
 	who.Natural = people.one(who.ID)
 	if p, err = u.presentPolicy(p); err != nil {
-		return err
+		return judged{}, err
 	}
+	j := judged{policy: p, hash: hash, form: d.FormID}
 	if u.op.State == operation.PendingApproval && lapsed(p, stand, u.now) {
 		// An approval given too long ago counts no more, and its quorum starts anew.
-		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
-		stand, round = nil, round+1
+		j.expired, stand, round = true, nil, round+1
 	}
 	if err := u.fitGroups(p, stand); err != nil {
-		return err
+		return judged{}, err
 	}
 	as, err := u.capacityFor(who, d, p, parties, givenOf(stand))
 	if err != nil {
-		return err
+		return judged{}, err
 	}
 	if r := operation.MayDecideAs(u.op.State, p, as, parties, givenOf(stand), d.Decision); r != nil {
-		return r
+		return judged{}, r
 	}
 	if (d.Preset == "") != (d.PresetWords == "") || len(d.Preset) > maxPreset {
-		return operation.Refuse(operation.CodeReasonMissing)
+		return judged{}, operation.Refuse(operation.CodeReasonMissing)
 	}
 	if (d.Decision == operation.RequestChanges || d.Decision == operation.Reject) && d.why() == "" {
-		return operation.Refuse(operation.CodeReasonMissing)
+		return judged{}, operation.Refuse(operation.CodeReasonMissing)
 	}
-	id := operation.ApprovalID(newID("apr"))
-	mine := standing{ID: id, User: who.ID, one: as.Who.One(), For: as.For.ID, forOne: as.Principal(), Decision: operation.Approve, Round: round, At: u.now, groups: as.Fits(p)}
-	role, group := roleIn(p, stand, mine)
-	u.w.approvals = append(u.w.approvals, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash),
-		"decision": d.Decision, "user_id": u.actor.ID, "role": role, "reason": d.Reason, "round": round, "form_id": d.FormID, "decided_at": u.now,
-		"for_user": nilIfEmpty(string(as.For.ID)), "delegation_id": nilIfEmpty(string(as.By.ID)), "reason_code": d.Preset, "reason_words": d.PresetWords})
-	links := append([]string{"approval", string(id), "role", string(role), versionHash, hexOf(u.facts.VersionHash), "preset", d.Preset}, u.onBehalf(as)...)
-	if group != "" && d.Decision == operation.Approve {
-		links = append(links, "group", group)
+	j.as, j.stand = as, stand
+	j.standing = standing{ID: operation.ApprovalID(newID("apr")), User: who.ID, one: as.Who.One(), For: as.For.ID, forOne: as.Principal(), Decision: d.Decision, Round: round, At: u.now, groups: as.Fits(p)}
+	mine := j.standing
+	mine.Decision = operation.Approve
+	j.role, j.group = roleIn(p, stand, mine)
+	j.links = append([]string{"approval", string(j.ID), "role", string(j.role), versionHash, hash, "preset", d.Preset}, u.onBehalf(as)...)
+	if j.group != "" && d.Decision == operation.Approve {
+		j.links = append(j.links, "group", j.group)
 	}
+	return j, nil
+}
+
+// row is the approval as it is written.
+func (j judged) row(d Decided) map[string]any {
+	return map[string]any{"id": j.ID, "hash": j.hash, "decision": d.Decision, "user_id": j.User, "role": j.role, "reason": d.Reason, "round": j.Round, "form_id": j.form, "decided_at": j.At,
+		"for_user": nilIfEmpty(string(j.For)), "delegation_id": nilIfEmpty(string(j.as.By.ID)), "reason_code": d.Preset, "reason_words": d.PresetWords}
+}
+
+// after gives what stands once it is written.
+func (j judged) after() []standing {
+	if j.Decision == operation.Withdraw {
+		return removeUser(j.stand, j.one)
+	}
+	return append(j.stand[:len(j.stand):len(j.stand)], j.standing)
+}
+
+// reached reports that the quorum is there with it.
+func (j judged) reached() bool { return operation.QuorumReached(j.policy, givenOf(j.after())) }
+
+func (u *unit) decide(d Decided) error {
+	j, err := u.judge(d, hexOf(u.facts.VersionHash))
+	if err != nil {
+		return err
+	}
+	if j.expired {
+		u.note(u.op, "expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
+	}
+	row := j.row(d)
+	row["operation_id"], row["version_id"] = u.op.ID, u.op.VersionID
+	u.w.approvals = append(u.w.approvals, row)
 	switch d.Decision {
 	case operation.RequestChanges:
 		u.voidClearance()
-		return u.move(u.op, operation.EvEdit, d.why(), append(links, "decision", "request_changes")...)
+		return u.move(u.op, operation.EvEdit, d.why(), append(j.links, "decision", "request_changes")...)
 	case operation.Reject:
 		u.voidClearance()
-		if err := u.move(u.op, operation.EvReject, d.why(), links...); err != nil {
+		if err := u.move(u.op, operation.EvReject, d.why(), j.links...); err != nil {
 			return err
 		}
 		return u.stageClosed(u.op)
 	case operation.Withdraw:
-		u.askNext(p, removeUser(stand, who.One()))
-		return u.withdraw(d, links)
+		u.askNext(j.policy, j.after())
+		return u.withdraw(d, j.links)
 	}
-	stand = append(stand, mine)
-	if !operation.QuorumReached(p, givenOf(stand)) {
-		u.note(u.op, "approve", d.why(), links...)
-		u.askNext(p, stand)
+	if !j.reached() {
+		u.note(u.op, "approve", d.why(), j.links...)
+		u.askNext(j.policy, j.after())
 		return nil
 	}
-	return u.clear(p, stand, d.why(), links)
+	return u.clear(j.policy, j.after(), d.why(), j.links)
 }
 
 // lapsed reports an approval that was given longer ago than the policy lets it hold,
@@ -263,6 +307,17 @@ func expiry(p operation.Policy, stand []standing) *time.Time {
 	return timePtr(first.Add(p.Expires))
 }
 
+// carrying gives the approvals on which a clearance rests.
+func carrying(p operation.Policy, stand []standing) []string {
+	var ids []string
+	for _, g := range stand {
+		if g.Decision == operation.Approve && (!p.Grouped() || len(g.groups) > 0) {
+			ids = append(ids, string(g.ID))
+		}
+	}
+	return ids
+}
+
 // clear writes the clearance, linked to all its approvals, and lets the operation go.
 func (u *unit) clear(p operation.Policy, stand []standing, reason string, links []string) error {
 	id := operation.ClearanceID(newID("clr"))
@@ -271,14 +326,8 @@ func (u *unit) clear(p operation.Policy, stand []standing, reason string, links 
 	if err != nil {
 		return err
 	}
-	var ids []string
-	for _, g := range stand {
-		if g.Decision == operation.Approve && (!p.Grouped() || len(g.groups) > 0) {
-			ids = append(ids, string(g.ID))
-		}
-	}
 	u.w.clearances = append(u.w.clearances, map[string]any{"id": id, "operation_id": u.op.ID, "version_id": u.op.VersionID, "hash": hexOf(u.facts.VersionHash), "kind": operation.ClearContent,
-		"required": max(p.Required, 1), "policy": policy, "expires_at": expires, "created_at": u.now, "approvals": ids})
+		"required": max(p.Required, 1), "policy": policy, "expires_at": expires, "created_at": u.now, "approvals": carrying(p, stand)})
 	u.op.ClearanceID, u.op.ExpiresAt = id, expires
 	stages, err := u.otherStages()
 	if err != nil {

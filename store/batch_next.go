@@ -1,8 +1,6 @@
 package store
 
 import (
-	"time"
-
 	"holdpoint/operation"
 )
 
@@ -38,5 +36,3 @@ func (u *unit) planBatch(b *Batch, p *operation.Policy, given []operation.Given,
 	}
 	b.NextKind, b.NextRole, b.NextUser, b.NextSystem = string(d.Kind), d.Who.Role, d.Who.User, d.Who.System
 }
-
-var _ time.Time

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// PauseBatch stops that more of a batch is begun: for its flow's owner, approvers and ops
+// owners, an admin, a token that was let in, and our own jobs. What is in flight runs to its
+// outcome; it is given.
+func (s *Store) PauseBatch(ctx context.Context, a Actor, sh BatchShown) (InFlight, error) {
+	return s.haltBatch(ctx, a, sh, func(c *batchChange, why string) error {
+		if c.b.Paused() {
+			return errDone
+		}
+		if !c.b.State.Cleared() && c.b.State != operation.BatchCanaryReview || c.b.Stopped() {
+			return c.refuseState()
+		}
+		c.pauseBatch(why, "")
+		return c.note("pause", why)
+	})
+}
+
+// pauseBatch notes a pause; auto is the limit that was passed, "" = a person wants it.
+func (c *batchChange) pauseBatch(why, auto string) {
+	c.b.PausedWhy, c.b.PausedBy, c.b.PausedAuto, c.b.PausedAt = why, c.actor.ID, auto, &c.now
+	c.planBatch(&c.b, nil, nil, false)
+}
+
+// ResumeBatch lets a paused batch go on.
+func (s *Store) ResumeBatch(ctx context.Context, a Actor, sh BatchShown) error {
+	why, err := reasonGiven(sh.Reason)
+	if err != nil {
+		return err
+	}
+	return s.changeBatch(ctx, a, sh.Batch, true, nil, func(c *batchChange) error {
+		if err := c.mayManage(); err != nil {
+			return err
+		}
+		if err := c.fresh(sh); err != nil {
+			return err
+		}
+		if !c.b.Paused() {
+			return errDone
+		}
+		c.b.PausedWhy, c.b.PausedBy, c.b.PausedAuto, c.b.PausedAt = "", "", "", nil
+		c.planBatch(&c.b, nil, nil, false)
+		return c.note("resume", why)
+	})
+}
+
+// StopBatch gives up the unsent rest for good: what was not released never becomes an
+// operation, and operations of which nothing was sent are cancelled after it
+// (CancelStopped). What is in flight is still settled; it is given.
+func (s *Store) StopBatch(ctx context.Context, a Actor, sh BatchShown) (InFlight, error) {
+	return s.haltBatch(ctx, a, sh, func(c *batchChange, why string) error {
+		if c.b.Stopped() {
+			return errDone
+		}
+		if !c.b.State.Cleared() && c.b.State != operation.BatchCanaryReview {
+			return c.refuseState()
+		}
+		return c.stopBatch("stop", why)
+	})
+}
+
+// stopBatch gives up the rest.
+func (c *batchChange) stopBatch(action, why string, links ...string) error {
+	c.b.StoppedWhy, c.b.StoppedBy, c.b.StoppedAt = why, c.actor.ID, &c.now
+	c.b.State, c.b.ExpiresAt = operation.BatchRunning, nil
+	c.planBatch(&c.b, nil, nil, true)
+	return c.note(action, why, links...)
+}
+
+// haltBatch is a pause or a stop: the gate stands still while what is in flight is counted.
+func (s *Store) haltBatch(ctx context.Context, a Actor, sh BatchShown, fn func(*batchChange, string) error) (InFlight, error) {
+	why, err := reasonGiven(sh.Reason)
+	if err != nil {
+		return InFlight{}, err
+	}
+	var flight InFlight
+	err = s.changeBatch(ctx, a, sh.Batch, true, nil, func(c *batchChange) error {
+		if err := c.mayManage(); err != nil {
+			return err
+		}
+		if flight, err = c.inFlight(pausing{id: string(sh.Batch), belongs: "batch_id = $1"}); err != nil {
+			return err
+		}
+		if err := c.fresh(sh); err != nil {
+			return err
+		}
+		return fn(c, why)
+	})
+	if err != nil {
+		return InFlight{}, err
+	}
+	return flight, nil
+}
+
+// CancelBatch withdraws a batch before anything of it was released: for whoever may stop it,
+// and its flow's authors.
+func (s *Store) CancelBatch(ctx context.Context, a Actor, sh BatchShown) error {
+	why, err := reasonGiven(sh.Reason)
+	if err != nil {
+		return err
+	}
+	return s.changeBatch(ctx, a, sh.Batch, false, nil, func(c *batchChange) error {
+		if err := c.mayManage(c.people(c.op).Author.Role); err != nil {
+			return err
+		}
+		if err := c.fresh(sh); err != nil {
+			return err
+		}
+		if c.b.State.Closed() || c.b.Released > 0 {
+			return c.refuseState()
+		}
+		c.b.State, c.b.ExpiresAt = operation.BatchCancelled, nil
+		c.planBatch(&c.b, nil, nil, true)
+		return c.note("cancel", why)
+	})
+}
+
+// sweepBatches decides about each batch that a query names, one transaction each.
+func (s *Store) sweepBatches(ctx context.Context, a Actor, q string, fn func(*batchChange) error) (int, error) {
+	var ids []operation.BatchID
+	if err := s.read(ctx, func(db *sqlx.DB) error {
+		ids = nil
+		return db.SelectContext(ctx, &ids, q)
+	}); err != nil {
+		return 0, err
+	}
+	n := 0
+	var all error
+	for _, id := range ids {
+		moved := false
+		err := s.changeBatch(ctx, a, id, false, nil, func(c *batchChange) error {
+			err := fn(c)
+			moved = err == nil
+			return err
+		})
+		if err != nil {
+			all = errors.Join(all, err)
+		} else if moved {
+			n++
+		}
+	}
+	return n, all
+}
