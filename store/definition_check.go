@@ -106,7 +106,7 @@ func (c *checking) references(d *defined) {
 	if !c.sources[f.Trigger.Source] {
 		c.problem(d, "trigger.source", "there is no source %q", f.Trigger.Source)
 	}
-	earlier := map[string]bool{}
+	earlier, fans := map[string]bool{}, map[string]bool{}
 	for i, st := range f.Stages {
 		at := fmt.Sprintf("stages[%d].", i)
 		if p := c.actions[st.Destination]; p == nil {
@@ -115,17 +115,30 @@ func (c *checking) references(d *defined) {
 			c.problem(d, at+"action", "destination %s has no action %q", st.Destination, st.Action)
 		} else {
 			for _, stage := range act.EarlierStages() {
-				if !earlier[stage] {
+				switch {
+				case !earlier[stage]:
 					c.problem(d, at+"action", "the request of %s holds {target_ref(%s)}, and no earlier stage has the key %q", st.Action, stage, stage)
+				case fans[stage] && (st.ForEach == nil || st.ForEach.Follows != stage):
+					c.problem(d, at+"action", "the request of %s holds {target_ref(%s)}, and stage %q has one for each of its items: only a stage with same_item after it can use it", st.Action, stage, stage)
 				}
 			}
+			c.fanOut(d, at+"for_each", st, act)
 		}
 		for _, stage := range targetRefs(st.Content) {
 			if !earlier[stage] {
 				c.problem(d, at+"content", "{target_ref(%s)} names no earlier stage", stage)
 			}
 		}
-		earlier[st.Key] = true
+		earlier[st.Key], fans[st.Key] = true, st.ForEach != nil
+	}
+}
+
+// fanOut checks what a stage's list asks of its action: items need something by which they
+// are told apart.
+func (c *checking) fanOut(d *defined, at string, st definition.Stage, act *definition.Action) {
+	x := st.ForEach
+	if x != nil && x.Key == "" && !act.NamesRecipients() {
+		c.problem(d, at+".key", "the action %s names no recipient, so each item needs a key: ${item.…}", st.Action)
 	}
 }
 
