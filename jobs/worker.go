@@ -201,6 +201,8 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	w.sweeper.Go(w.sweepAll)
+	w.sweeper.Go(w.runBatches)
+	w.sweeper.Go(w.runBatches)
 	if w.cfg.Rehearse != nil {
 		w.sweeper.Go(w.acceptances)
 	}

@@ -89,9 +89,14 @@ func (h *heldBatch) advance(now time.Time) (moved bool, err error) {
 		return false, err
 	}
 	from := h.State
-	h.State, h.Satisfied = p.next(h.Stopped()), p.satisfied(h)
+	h.open = p.Open || p.Replacing
+	h.State = p.next(h.Stopped())
+	h.Satisfied = p.satisfied(h)
 	if h.State == from && h.Satisfied == p.Satisfied {
-		return false, nil
+		if h.runState() == h.RunState {
+			return false, nil
+		}
+		return true, h.advanceRun(now)
 	}
 	if h.State != from && h.State.Closed() {
 		h.ClosedAt = &now
@@ -112,19 +117,20 @@ func (h *heldBatch) advance(now time.Time) (moved bool, err error) {
 	return true, h.advanceRun(now)
 }
 
-// next gives the state that follows from how far the operations are.
+// next gives the state that follows from how far the operations are. A batch that was stopped
+// while people looked at its canary ends as well.
 func (p progress) next(stopped bool) operation.BatchState {
-	switch {
-	case p.Open:
-	case stopped && (p.State.Cleared() || p.State == operation.BatchCanaryReview):
-		return operation.BatchClosed
-	case p.Released < p.Cleared || !p.State.Cleared():
-	case p.Released >= p.Total:
-		return operation.BatchClosed
-	case p.State == operation.BatchCanary:
-		return operation.BatchCanaryReview
+	n := operation.BatchProgress{State: p.State, Total: p.Total, Cleared: p.Cleared, Released: p.Released, Stopped: stopped}
+	if p.Open {
+		n.Open = 1
 	}
-	return p.State
+	if stopped && p.State == operation.BatchCanaryReview {
+		n.State = operation.BatchCanary
+		if p.Open {
+			return p.State
+		}
+	}
+	return operation.NextBatch(n)
 }
 
 // satisfied judges the stage's rule over all items. What was given up with a stop is closed,
@@ -142,20 +148,25 @@ func (p progress) satisfied(h *heldBatch) bool {
 // advanceRun gives the run the state that follows from its stages. Its revision rises in any
 // case: whoever read that the stage is open decides again.
 func (h *heldBatch) advanceRun(now time.Time) error {
+	state := h.runState()
+	u := &unit{tx: h.tx, actor: h.actor, now: now, op: &opRow{RunID: h.RunID}, facts: loaded{RunState: h.RunState, RunSeq: h.RunSeq, RunHash: h.RunHash}}
+	u.writeRun(state)
+	if err := h.writeHistory(u.entries, placed{string(h.RunID): place{flow: h.Flow}}); err != nil {
+		return err
+	}
+	row := u.w.runs[0]
+	return h.one(`UPDATE runs SET rev = rev + 1, state = $2, chain_seq = $3, chain_hash = decode($4, 'hex') WHERE id = $1`, string(h.RunID), state, row["seq"], row["head"])
+}
+
+// runState follows from the run's stages, with this batch as it is now.
+func (h *heldBatch) runState() string {
 	rows := slices.Clone(h.stages)
 	for i := range rows {
 		if rows[i].Batch == h.ID {
 			rows[i].State = h.standing()
 		}
 	}
-	state := operation.RunStateOf(stageFacts(h.flow, seenBy(h.flow, "", "", rows)), h.RunState == string(operation.RunStopped))
-	u := &unit{tx: h.tx, actor: h.actor, now: now, op: &opRow{RunID: h.RunID}, facts: loaded{RunState: h.RunState, RunSeq: h.RunSeq, RunHash: h.RunHash}}
-	u.writeRun(string(state))
-	if err := h.writeHistory(u.entries, placed{string(h.RunID): place{flow: h.Flow}}); err != nil {
-		return err
-	}
-	row := u.w.runs[0]
-	return h.one(`UPDATE runs SET rev = rev + 1, state = $2, chain_seq = $3, chain_hash = decode($4, 'hex') WHERE id = $1`, string(h.RunID), string(state), row["seq"], row["head"])
+	return string(operation.RunStateOf(stageFacts(h.flow, seenBy(h.flow, "", "", rows)), h.RunState == string(operation.RunStopped)))
 }
 
 // standing is the batch as one row of its run.
@@ -167,7 +178,7 @@ func (h *heldBatch) standing() operation.State {
 		return operation.Rejected
 	case h.State == operation.BatchCancelled:
 		return operation.Cancelled
-	case h.State == operation.BatchClosed:
+	case h.State == operation.BatchClosed && !h.open:
 		return operation.NotExecuted
 	}
 	return operation.InProgress

@@ -57,11 +57,11 @@ const groupFrom = ` LEFT JOIN LATERAL (SELECT * FROM content_versions y WHERE y.
 	LEFT JOIN LATERAL (SELECT * FROM clearances y WHERE y.id = l.clearance_id OFFSET 0) c ON true`
 
 // claimGroupSQL locks what is due of the batch $1, at most $2 operations, and passes over
-// what others hold. $3 names the stages whose same item each waits for.
+// what others hold, and over $4. $3 names the stages whose same item each waits for.
 var claimGroupSQL = `WITH again AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.batch_id = $1 AND o.state = 'retry_scheduled' AND o.retry_at <= clock_timestamp() AND NOT o.paused
-		ORDER BY o.batch_no LIMIT $2 FOR UPDATE SKIP LOCKED),
+		AND NOT o.id = ANY ($4) ORDER BY o.batch_no LIMIT $2 FOR UPDATE SKIP LOCKED),
 	fresh AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.batch_id = $1 AND o.state = 'ready' AND NOT o.paused
-		ORDER BY o.batch_no LIMIT $2 - (SELECT count(*) FROM again) FOR UPDATE SKIP LOCKED),
+		AND NOT o.id = ANY ($4) ORDER BY o.batch_no LIMIT $2 - (SELECT count(*) FROM again) FOR UPDATE SKIP LOCKED),
 	l AS (SELECT * FROM again UNION ALL SELECT * FROM fresh)
 	SELECT l.*, ` + groupFacts + `, COALESCE(b.content, '') AS "body.content", COALESCE(b.request, '') AS "body.request", COALESCE(b.salt, '') AS "body.salt", COALESCE(v.credential, '') AS "body.credential",
 	COALESCE(i.recipient <> '' AND ` + suppressedSQL("i.recipient", "l.effect_type", "l.destination", "clock_timestamp()") + `, false) AS suppressed, CASE WHEN cardinality(CAST($3 AS text[])) > 0 THEN COALESCE((SELECT json_agg(s.j)::text FROM (
@@ -73,12 +73,13 @@ var claimGroupSQL = `WITH again AS MATERIALIZED (SELECT ` + opColumns + ` FROM o
 // ClaimGroup takes operations of a batch that are due, at most n, and dispatches them: in
 // one transaction, which is committed before anything is sent. n is how many the caller has
 // free hands for: never more is claimed than is executed at once. Each is decided upon by
-// the gate for itself, and has its own attempt and its own entry in its history.
-func (s *Store) ClaimGroup(ctx context.Context, a Actor, id operation.BatchID, n int, worker string) (GroupClaimed, error) {
+// the gate for itself, and has its own attempt and its own entry in its history. Those in
+// except are passed over: what was refused a moment ago must not stand in the others' way.
+func (s *Store) ClaimGroup(ctx context.Context, a Actor, id operation.BatchID, n int, worker string, except ...operation.ID) (GroupClaimed, error) {
 	var out GroupClaimed
 	g, err := s.group(ctx, a, id, func(g *group) error {
 		out = GroupClaimed{}
-		return g.claim(n, worker, &out)
+		return g.claim(n, worker, except, &out)
 	})
 	if err != nil && constraint(err) && g != nil {
 		return s.claimOneByOne(ctx, a, g, worker)
@@ -146,12 +147,12 @@ func constraint(err error) bool {
 	return errors.As(err, &p) && strings.HasPrefix(string(p.Code), "23")
 }
 
-func (g *group) claim(n int, worker string, out *GroupClaimed) error {
+func (g *group) claim(n int, worker string, except []operation.ID, out *GroupClaimed) error {
 	if out.Why = g.mayBegin(); out.Why != nil || n < 1 {
 		return nil
 	}
 	var rows []groupRow
-	if err := g.list(&rows, claimGroupSQL, string(g.ID), n, pq.Array(followed(g.flow, g.Stage))); err != nil {
+	if err := g.list(&rows, claimGroupSQL, string(g.ID), n, pq.Array(followed(g.flow, g.Stage)), pq.Array(append([]operation.ID{}, except...))); err != nil {
 		return err
 	}
 	now := latestOf(rows)

@@ -86,6 +86,7 @@ type heldBatch struct {
 	waivers map[string]bool
 	cleared map[operation.ClearanceID]*batchCleared
 	items   map[operation.ID][]stageRow // of the same item, where the stage follows another
+	open    bool                        // one of its operations is open, as advance has read it
 }
 
 // lockBatch locks the run of a batch, alone or shared with other groups, and reads what all
