@@ -27,17 +27,17 @@ const openStates = `('draft', 'pending_approval', 'waiting', 'ready', 'in_progre
 // stands for all its items. here says that the item is in its list and goes out; open that
 // its list can still change.
 func batchRows(run, item string) string {
-	return `SELECT json_build_object('id', '', 'batch', b.id, 'stage', b.stage, 'no', b.stage_no, 'item', '', 'replacement', 0, 'delivery', '', 'reference', '',
-		'state', CASE WHEN b.satisfied THEN 'confirmed' WHEN b.state IN ('rejected', 'cancelled') THEN b.state
-			WHEN b.state = 'closed' AND NOT EXISTS (SELECT 1 FROM operations q WHERE q.batch_id = b.id AND q.state IN ` + openStates + `) THEN 'not_executed' ELSE 'in_progress' END,
-		'open', b.state IN ('draft', 'pending_approval'),
-		'here', ` + item + ` <> '' AND EXISTS (SELECT 1 FROM batch_items i WHERE i.batch_id = b.id AND i.number = b.number AND i.item_key = ` + item + ` AND i.excluded = ''),
-		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = b.run_id AND w.stage = b.stage)) FROM batches b WHERE b.run_id = ` + run
+	return `SELECT json_build_object('id', '', 'batch', z.id, 'stage', z.stage, 'no', z.stage_no, 'item', '', 'replacement', 0, 'delivery', '', 'reference', '',
+		'state', CASE WHEN z.satisfied THEN 'confirmed' WHEN z.state IN ('rejected', 'cancelled') THEN z.state
+			WHEN z.state = 'closed' AND NOT EXISTS (SELECT 1 FROM operations q WHERE q.batch_id = z.id AND q.state IN ` + openStates + `) THEN 'not_executed' ELSE 'in_progress' END,
+		'open', z.state IN ('draft', 'pending_approval'),
+		'here', ` + item + ` <> '' AND EXISTS (SELECT 1 FROM batch_items i WHERE i.batch_id = z.id AND i.number = z.number AND i.item_key = ` + item + ` AND i.excluded = ''),
+		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = z.run_id AND w.stage = z.stage)) FROM batches z WHERE z.run_id = ` + run
 }
 
 // batchHeld says in a statement whether a batch is stopped or paused.
 func batchHeld(batch string) string {
-	return `COALESCE((SELECT CASE WHEN b.stopped_at IS NOT NULL THEN 'stopped' WHEN b.paused_at IS NOT NULL THEN 'paused' END FROM batches b WHERE b.id = ` + batch + `), '')`
+	return `COALESCE((SELECT CASE WHEN z.stopped_at IS NOT NULL THEN 'stopped' WHEN z.paused_at IS NOT NULL THEN 'paused' END FROM batches z WHERE z.id = ` + batch + `), '')`
 }
 
 // besideSQL locks the operations that an operation of a run with batches looks at: $1 run,

@@ -66,7 +66,7 @@ var claimGroupSQL = `WITH again AS MATERIALIZED (SELECT ` + opColumns + ` FROM o
 	SELECT l.*, ` + groupFacts + `, COALESCE(b.content, '') AS "body.content", COALESCE(b.request, '') AS "body.request", COALESCE(b.salt, '') AS "body.salt", COALESCE(v.credential, '') AS "body.credential",
 	COALESCE(i.recipient <> '' AND ` + suppressedSQL("i.recipient", "l.effect_type", "l.destination", "clock_timestamp()") + `, false) AS suppressed, CASE WHEN cardinality(CAST($3 AS text[])) > 0 THEN COALESCE((SELECT json_agg(s.j)::text FROM (
 		SELECT ` + stageRowJSON + ` AS j FROM operations s WHERE s.run_id = l.run_id AND s.stage = ANY ($3) AND s.item_key = l.item_key
-		UNION ALL ` + batchRows("l.run_id", "l.item_key") + ` AND b.stage = ANY ($3)) s), '') ELSE '' END AS same
+		UNION ALL ` + batchRows("l.run_id", "l.item_key") + ` AND z.stage = ANY ($3)) s), '') ELSE '' END AS same
 	FROM l` + groupFrom + ` LEFT JOIN LATERAL (SELECT * FROM version_bodies y WHERE y.version_id = l.version_id OFFSET 0) b ON true
 	LEFT JOIN LATERAL (SELECT y.recipient FROM batch_items y WHERE y.batch_id = c.batch_id AND y.number = c.batch_number AND y.position = c.batch_no OFFSET 0) i ON true`
 

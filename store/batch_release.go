@@ -21,7 +21,7 @@ const releaseHeadSQL = `SELECT released, cleared, number FROM batches WHERE id =
 // $5 names the stages whose same item each waits for, of the run $6.
 var releaseItemsSQL = `SELECT i.position, i.item_key, i.hash, i.excluded, CASE WHEN cardinality(CAST($5 AS text[])) > 0 THEN COALESCE((SELECT json_agg(s.j)::text FROM (
 		SELECT ` + stageRowJSON + ` AS j FROM operations s WHERE s.run_id = $6 AND s.stage = ANY ($5) AND s.item_key = i.item_key
-		UNION ALL ` + batchRows("CAST($6 AS text)", "i.item_key") + ` AND b.stage = ANY ($5)) s), '') ELSE '' END AS same
+		UNION ALL ` + batchRows("CAST($6 AS text)", "i.item_key") + ` AND z.stage = ANY ($5)) s), '') ELSE '' END AS same
 	FROM batch_items i WHERE i.batch_id = $1 AND i.number = $2 AND i.position > $3 AND i.position <= $4 ORDER BY i.position`
 
 // releaseSQL makes operations of items: $1 their history, $2 their identifiers, $3 what they
