@@ -58,7 +58,7 @@ func inFigures(links map[string]string, p *store.OperationPage, lang string) {
 
 func historyLine(h store.HistoryRow, n names) views.HistoryLine {
 	return views.HistoryLine{Seq: h.Seq, Hash: hex.EncodeToString(h.Hash), At: h.At, Who: n.actor(h), Role: h.Role, Channel: h.Channel,
-		Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links()}
+		Action: h.Action, From: h.From, To: h.To, Reason: h.Reason, Links: h.Links(), Gone: h.WordsGone()}
 }
 
 // historySince gives the entries after a moment, newest first.

@@ -16,6 +16,7 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/store"
+	"holdpoint/views/text"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -33,7 +34,7 @@ const exportIdle = 2 * time.Minute
 // historyColumns are the columns of the CSV file. The names and the codes in it are
 // stable; docs/history.md says what they mean.
 var historyColumns = []string{"id", "at", "actor_kind", "actor", "actor_name", "role", "on_behalf_of", "channel", "action", "from", "to", "reason", "subject_kind", "subject",
-	"seq", "flow", "destination", "version", "policy", "evidence", "links", "prev", "hash"}
+	"seq", "flow", "destination", "version", "policy", "evidence", "links", "prev", "hash", "words_removed"}
 
 // outgoing is a file on its way: it counts and hashes what is written. What is still in
 // its buffer when the file breaks off never leaves.
@@ -135,18 +136,23 @@ func (s *site) historyCSV(c echo.Context) error {
 		}
 		err := s.Store.ExportHistory(c.Request().Context(), web.VisitOf(c).Actor(), f, begin, func(e store.FoundEntry) error {
 			o.rows++
-			return w.Write(historyCells(e))
+			return w.Write(historyCells(e, web.VisitOf(c).Printer()))
 		})
 		w.Flush()
 		return errors.Join(err, w.Error())
 	})
 }
 
-func historyCells(e store.FoundEntry) []string {
-	links := e.Links()
+// historyCells are the cells of one entry. Where its words were removed under a term, the
+// place of the reason says so, and the last column when.
+func historyCells(e store.FoundEntry, p *text.Printer) []string {
+	links, reason, removed := e.Links(), e.Reason, ""
+	if at := e.WordsGone(); !at.IsZero() {
+		reason, removed = p.T("keeping_history.gone", "At", at), at.Format(operation.TimeForm)
+	}
 	row := []string{strconv.FormatInt(e.ID, 10), e.At.UTC().Format(operation.TimeForm), string(e.ActorKind), e.ActorID, e.ActorName, string(e.Role), links["for_name"], e.Channel, e.Action,
-		string(e.From), string(e.To), e.Reason, string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.Flow, e.Destination, string(e.VersionID), links["policy"],
-		e.EvidenceHash, e.LinksText, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash)}
+		string(e.From), string(e.To), reason, string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.Flow, e.Destination, string(e.VersionID), links["policy"],
+		e.EvidenceHash, e.LinksText, hex.EncodeToString(e.PrevHash), hex.EncodeToString(e.Hash), removed}
 	for i, cell := range row {
 		row[i] = guarded(cell)
 	}

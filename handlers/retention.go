@@ -40,8 +40,8 @@ func (t *typed) typedDays() map[store.RetentionKind]int {
 	for _, k := range store.RetentionKinds {
 		text := strings.TrimSpace(t.val(string(k)))
 		n, err := strconv.Atoi(text)
-		if text != "" && (err != nil || n < store.RetentionMin || n > store.RetentionMax) {
-			t.wrong(string(k), views.Invalid("retention_days", store.RetentionMin))
+		if text != "" && (err != nil || n < k.Min() || n > store.RetentionMax) {
+			t.wrong(string(k), views.Invalid("retention_days", k.Min()))
 			continue
 		}
 		days[k] = n
@@ -65,6 +65,12 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 			Deliveries: r.Preview.Deliveries, Events: r.Preview.Events, Oldest: timeOr(r.Preview.Oldest), Newest: timeOr(r.Preview.Newest)}
 		if d, ok := days[r.Kind]; ok {
 			line.Days = d
+		}
+		if h := r.History; h != nil {
+			line.History = &views.RetentionHistory{First: int(h.First), Entries: h.Entries, Open: h.Open, Never: h.Never, More: h.More}
+			for _, m := range h.Months {
+				line.History.Months = append(line.History.Months, views.RetentionMonth{Month: m.Month, Entries: m.Entries})
+			}
 		}
 		if r.Days > 0 {
 			line.Typed = strconv.Itoa(r.Days)

@@ -124,6 +124,9 @@ func (n names) author(v store.VersionRow) views.Who {
 
 // actor names who made a history entry.
 func (n names) actor(h store.HistoryRow) views.Who {
+	if !h.WordsGone().IsZero() {
+		return goneWho(h.ActorKind)
+	}
 	switch h.ActorKind {
 	case operation.ActorPerson:
 		who := views.PersonWho(h.ActorName, h.ActorID == string(n.viewer.ID))
@@ -133,6 +136,17 @@ func (n names) actor(h store.HistoryRow) views.Who {
 		return views.Who{Kind: views.WhoToken, Name: h.ActorName}
 	case operation.ActorJob:
 		return views.Who{Kind: views.WhoJob, Name: h.ActorName}
+	}
+	return views.SystemWho()
+}
+
+// goneWho names what kind of somebody acted, where the name was removed.
+func goneWho(kind operation.ActorKind) views.Who {
+	switch kind {
+	case operation.ActorPerson:
+		return views.Who{Kind: views.WhoPerson, Gone: true}
+	case operation.ActorToken:
+		return views.Who{Kind: views.WhoToken, Gone: true}
 	}
 	return views.SystemWho()
 }

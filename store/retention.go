@@ -137,8 +137,8 @@ func (s *Store) FindRetention(ctx context.Context, viewer Actor, days map[Retent
 // SetRetention sets the terms, 0 = for ever. An admin who proved lately who they are.
 func (s *Store) SetRetention(ctx context.Context, a Actor, days map[RetentionKind]int) error {
 	for _, kind := range RetentionKinds {
-		if d := days[kind]; d != 0 && (d < retentionLimit(kind) || d > RetentionMax) {
-			return &Invalid{Field: string(kind), Code: "retention_days", Limit: retentionLimit(kind)}
+		if d := days[kind]; d != 0 && (d < kind.Min() || d > RetentionMax) {
+			return &Invalid{Field: string(kind), Code: "retention_days", Limit: kind.Min()}
 		}
 	}
 	return s.write(ctx, func(t *tx) error {

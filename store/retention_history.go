@@ -12,9 +12,9 @@ import (
 // RetentionHistoryMin is the shortest term of the history, in days.
 const RetentionHistoryMin = 365
 
-// retentionLimit is the shortest term of a kind, in days.
-func retentionLimit(kind RetentionKind) int {
-	if kind == RetainHistory {
+// Min is the shortest term of the kind, in days.
+func (k RetentionKind) Min() int {
+	if k == RetainHistory {
 		return RetentionHistoryMin
 	}
 	return RetentionMin

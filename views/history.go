@@ -34,6 +34,8 @@ type HistoryLine struct {
 	// Links are the identifiers and words that the entry names (operation.Entry.Links);
 	// those with a key "detail.<name>" are shown.
 	Links map[string]string
+	// Gone is when its words were removed under a term; zero = they are there.
+	Gone time.Time
 }
 
 // confirmedIn says whose word confirmed the effect in an entry; "" = it confirms nothing.

@@ -1,6 +1,12 @@
 package views
 
-import "time"
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"holdpoint/views/text"
+)
 
 // PathRetention is the page on which the terms of keeping are set.
 const PathRetention = PathInstallation + "/retention"
@@ -13,7 +19,7 @@ const (
 
 // RetentionKinds are the kinds that have a term; RetentionForever those that have none.
 var (
-	RetentionKinds   = []string{"contents", "attachments", "evidence", "deliveries"}
+	RetentionKinds   = []string{"contents", "attachments", "evidence", "deliveries", "history"}
 	RetentionForever = []string{"facts", "history"}
 )
 
@@ -38,6 +44,23 @@ type RetentionLine struct {
 	Oldest     time.Time
 	Newest     time.Time
 	Of         []Link // the operations' flows, or the deliveries' sources
+	History    *RetentionHistory
+}
+
+// RetentionHistory is what the term of the history takes, and what it leaves.
+type RetentionHistory struct {
+	First   int // entries of the first format, which keep their words for ever
+	Entries int // that lose their words now
+	Open    int // older ones that keep them: their subject is not closed, or was touched lately
+	Never   int // older ones that keep them: their subject never closes
+	More    bool
+	Months  []RetentionMonth
+}
+
+// RetentionMonth is how many entries of a calendar month (UTC) lose their words now.
+type RetentionMonth struct {
+	Month   time.Time
+	Entries int
 }
 
 // goes reports that the term takes something away now.
@@ -53,12 +76,36 @@ type Erasure struct {
 }
 
 // retentionWords are the actions of erasing; each has a key "action.<word>".
-var retentionWords = []string{"set_retention", "erase_contents", "erase_attachments", "erase_evidence", "erase_deliveries"}
+var retentionWords = []string{"set_retention", "erase_contents", "erase_attachments", "erase_evidence", "erase_deliveries", "thin_history"}
 
 // retentionDays is the key of what the days of a kind count from.
 func retentionDays(kind string) string {
-	if kind == "deliveries" {
+	switch kind {
+	case "deliveries":
 		return "keeping.days_received"
+	case "history":
+		return "keeping_history.days"
 	}
 	return "retention.days"
+}
+
+// monthOf says a calendar month of UTC.
+func monthOf(ctx context.Context, at time.Time) string {
+	at = at.UTC()
+	return text.From(ctx).T("reports.month."+strconv.Itoa(int(at.Month())), "Year", strconv.Itoa(at.Year()))
+}
+
+// retentionHint is the key of what days a kind can have, retentionMin the fewest.
+func retentionHint(kind string) string {
+	if kind == "history" {
+		return "keeping_history.days_hint"
+	}
+	return "retention.days_hint"
+}
+
+func retentionMin(kind string) string {
+	if kind == "history" {
+		return "365"
+	}
+	return "30"
 }

@@ -28,6 +28,8 @@ type Who struct {
 	Another bool
 	// For is the name of the person for whom they acted, by a delegation.
 	For string
+	// Gone says that the name was removed under a term.
+	Gone bool
 }
 
 // PersonWho names a person.
@@ -47,6 +49,10 @@ func (w Who) In(p *text.Printer) string {
 		return p.T("who.for", "Name", w.In(p), "For", principal)
 	}
 	switch {
+	case w.Gone && w.Kind == WhoToken:
+		return p.T("who.gone.token")
+	case w.Gone:
+		return p.T("who.gone.person")
 	case w.Kind == WhoSystem:
 		return p.T("who.system")
 	case w.Kind == WhoModel:

@@ -39,7 +39,9 @@ func historyLines() []views.HistoryPageRow {
 		views.HistoryLine{Seq: 1, Hash: hashed("6b60"), At: ago(10 * time.Minute), Who: views.SystemWho(), Channel: "job", Action: "run_completed", From: "open", To: "completed"})
 	system := line(views.HistoryPageRow{ID: 98, Kind: operation.SubjectSystem, Subject: "installation", URL: "/installation"},
 		views.HistoryLine{Seq: 9, Hash: hashed("d00d"), At: ago(5 * time.Minute), Who: views.Who{Kind: views.WhoToken, Name: "n8n"}, Channel: "api", Action: "add_token", Links: map[string]string{"name": "n8n", "scopes": "events read"}})
-	return []views.HistoryPageRow{system, run, exported, looked, paused, found, dispatched, approved}
+	gone := line(op, views.HistoryLine{Seq: 2, Hash: hashed("41c7"), At: ago(2 * time.Hour), Who: views.Who{Kind: views.WhoPerson, Gone: true}, Role: operation.RoleApprover, Channel: "web", Action: "request_changes",
+		From: operation.PendingApproval, To: operation.Draft, Gone: ago(time.Minute)})
+	return []views.HistoryPageRow{system, run, exported, looked, paused, found, dispatched, approved, gone}
 }
 
 func historyFixtures() []Fixture {
