@@ -123,6 +123,9 @@ func (s *site) showFlow(c echo.Context, status int, t typed) error {
 	if m.Start, err = s.startLink(c, f.Name); err != nil {
 		return err
 	}
+	if m.NewBatch, err = s.newBatchLink(c, f.Name); err != nil {
+		return err
+	}
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.RenderStatus(c, status, views.FlowPage(m))
 }

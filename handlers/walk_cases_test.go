@@ -98,6 +98,10 @@ var walkCases = map[string]walkCase{
 	"/starts/:id":                               {things: "nobody's"},
 	"/sources/:name":                            {things: "source", open: true},
 	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it
+	"/flows/:name/batches/new":                  {things: "flow", answer: notHere}, // none of its stages fans out
+	"/lists/:id":                                {things: "nobody's"},
+	"/batches/:id/revise":                       {things: "nobody's"},
+	"/batches/:id/list":                         {things: "nobody's"},
 	"/flows/:name/versions/:version/sheet":      {things: "flow", open: true},
 	"/patterns/:id":                             {things: "nobody's"},
 	"/people":                                   {everywhere: true},

@@ -122,7 +122,7 @@ func (s *Store) wholeList(ctx context.Context, a Actor, id operation.ListID, n N
 	}
 	var have ListFile
 	err = s.read(ctx, func(q *sqlx.DB) error {
-		return q.GetContext(ctx, &have, `SELECT `+listColumns+` FROM list_files WHERE actor_id = $1 AND form_id = $2 AND file_hash IS NOT NULL`, a.ID, n.FormID)
+		return q.GetContext(ctx, &have, `SELECT `+listColumns+` FROM list_files WHERE actor_id = $1 AND form_id = $2 AND file_hash IS NOT NULL AND (ended_at IS NULL OR made IS NOT NULL)`, a.ID, n.FormID)
 	})
 	if err == nil && (!bytes.Equal(have.Hash, hash) || have.Flow != n.Flow || have.Stage != n.Stage || have.Batch != n.Batch) {
 		err = operation.Refuse(operation.CodeKeyReused, "key", n.FormID)

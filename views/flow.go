@@ -28,7 +28,10 @@ type FlowRow struct {
 // FlowModel is one flow as a readable card.
 type FlowModel struct {
 	Frame
-	Start           string // where the viewer may start a run by hand; "" = they may not
+	Start string // where the viewer may start a run by hand; "" = they may not
+	// NewBatch is where the viewer may make a batch of a list; "" = they may not, or no stage
+	// takes a list.
+	NewBatch        string
 	Key             string
 	Title           string
 	Version         int

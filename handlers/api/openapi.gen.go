@@ -38,6 +38,162 @@ type Author struct {
 	PromptedBy *string `json:"prompted_by,omitempty"`
 }
 
+// Batch defines model for Batch.
+type Batch struct {
+	Account string `json:"account"`
+	Action  string `json:"action"`
+
+	// Cleared Up to which position people decided that it goes out
+	Cleared  *int       `json:"cleared,omitempty"`
+	ClosedAt *time.Time `json:"closed_at,omitempty"`
+
+	// Counts Where every entry of the list is: total = duplicates + suppressed + waiting + given_up + the sum of states.
+	Counts    BatchCounts `json:"counts"`
+	CreatedAt time.Time   `json:"created_at"`
+
+	// Decisions People's, oldest first
+	Decisions   []BatchDecision `json:"decisions"`
+	Destination string          `json:"destination"`
+
+	// EndsAt When the rest ends at that rate
+	EndsAt      *time.Time `json:"ends_at,omitempty"`
+	Environment string     `json:"environment"`
+	Flow        string     `json:"flow"`
+	FlowVersion int        `json:"flow_version"`
+
+	// Hash What an approval covers; absent while something is to be done
+	Hash *string `json:"hash,omitempty"`
+	Id   string  `json:"id"`
+	Link string  `json:"link"`
+
+	// Missing Shared text that is still to be written
+	Missing      *[]string     `json:"missing,omitempty"`
+	NextDecision *NextDecision `json:"next_decision,omitempty"`
+
+	// Number Of the current version
+	Number      int     `json:"number"`
+	PauseReason *string `json:"pause_reason,omitempty"`
+	Paused      bool    `json:"paused"`
+
+	// PausedBy A person, a token, or the batch's own limit: errors, unknown, bounced
+	PausedBy *string `json:"paused_by,omitempty"`
+
+	// Problems Rows that cannot go out
+	Problems *int `json:"problems,omitempty"`
+
+	// Rate Attempts that ended a second, lately
+	Rate *float64 `json:"rate,omitempty"`
+
+	// Released Up to which position items have become operations
+	Released   *int       `json:"released,omitempty"`
+	Revision   int64      `json:"revision"`
+	Run        string     `json:"run"`
+	Stage      string     `json:"stage"`
+	State      BatchState `json:"state"`
+	StopReason *string    `json:"stop_reason,omitempty"`
+	Stopped    bool       `json:"stopped"`
+	Title      *string    `json:"title,omitempty"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+}
+
+// BatchCounts Where every entry of the list is: total = duplicates + suppressed + waiting + given_up + the sum of states.
+type BatchCounts struct {
+	Duplicates int `json:"duplicates"`
+
+	// GivenUp Never begun: stopped, cancelled or rejected before
+	GivenUp int `json:"given_up"`
+
+	// States Operations by state
+	States     map[string]int `json:"states"`
+	Suppressed int            `json:"suppressed"`
+	Total      int            `json:"total"`
+
+	// Waiting Not begun yet
+	Waiting int `json:"waiting"`
+}
+
+// BatchCreated defines model for BatchCreated.
+type BatchCreated struct {
+	// Batch The first batch of the run
+	Batch string `json:"batch"`
+
+	// Batches One for each stage that fans out, in order
+	Batches    []string `json:"batches"`
+	Duplicates int      `json:"duplicates"`
+
+	// Included Of them to be sent
+	Included int    `json:"included"`
+	Link     string `json:"link"`
+
+	// Missing Shared text that is still to be written
+	Missing []string `json:"missing"`
+
+	// Problems Rows that cannot go out
+	Problems   int        `json:"problems"`
+	Repeated   bool       `json:"repeated"`
+	Run        string     `json:"run"`
+	State      BatchState `json:"state"`
+	Suppressed int        `json:"suppressed"`
+
+	// Total Entries of the list
+	Total int `json:"total"`
+}
+
+// BatchDecision defines model for BatchDecision.
+type BatchDecision struct {
+	At time.Time `json:"at"`
+
+	// Decision approve, request_changes, reject, withdraw
+	Decision string `json:"decision"`
+
+	// Number Of the version that it is about
+	Number int `json:"number"`
+
+	// Phase first: the whole, or with a canary its first items; rest: all others
+	Phase  string  `json:"phase"`
+	Reason *string `json:"reason,omitempty"`
+	User   string  `json:"user"`
+}
+
+// BatchItem defines model for BatchItem.
+type BatchItem struct {
+	Delivery *string `json:"delivery,omitempty"`
+
+	// Excluded Why it is not sent: duplicate, suppressed
+	Excluded *string `json:"excluded,omitempty"`
+	Key      string  `json:"key"`
+	Link     *string `json:"link,omitempty"`
+
+	// Operation What it became
+	Operation *string `json:"operation,omitempty"`
+
+	// Position Place in the list, from 1
+	Position  int            `json:"position"`
+	Problems  *[]ItemProblem `json:"problems,omitempty"`
+	Recipient *string        `json:"recipient,omitempty"`
+	State     *State         `json:"state,omitempty"`
+	Title     *string        `json:"title,omitempty"`
+}
+
+// BatchItems defines model for BatchItems.
+type BatchItems struct {
+	Items []BatchItem `json:"items"`
+
+	// Next Position to go on behind; absent at the end
+	Next *int `json:"next,omitempty"`
+}
+
+// BatchReason defines model for BatchReason.
+type BatchReason struct {
+	Reason string `json:"reason"`
+
+	// Revision Refuse where the batch has another revision
+	Revision *int64 `json:"revision,omitempty"`
+}
+
+// BatchState defines model for BatchState.
+type BatchState = string
+
 // Callback Our own form or a provider's; other members are kept as evidence.
 type Callback = json.RawMessage
 
@@ -164,9 +320,27 @@ type Header struct {
 	Value string `json:"value"`
 }
 
+// ItemProblem defines model for ItemProblem.
+type ItemProblem struct {
+	// Code item, empty, unresolved, merge_tag, markup, key, total, content
+	Code string `json:"code"`
+
+	// Field Place in the content or in the entry; "" = the whole
+	Field string `json:"field"`
+}
+
 // Lease defines model for Lease.
 type Lease struct {
 	LeaseUntil time.Time `json:"lease_until"`
+}
+
+// ListRow defines model for ListRow.
+type ListRow struct {
+	Key      *string       `json:"key,omitempty"`
+	Problems []ItemProblem `json:"problems"`
+
+	// Row Place in the list, from 1
+	Row int `json:"row"`
 }
 
 // NewOperation defines model for NewOperation.
@@ -270,9 +444,15 @@ type Problem struct {
 
 	// Responsible Who must act. Exactly one of the members is there.
 	Responsible *Responsible `json:"responsible,omitempty"`
-	State       *State       `json:"state,omitempty"`
-	Status      int          `json:"status"`
-	Title       string       `json:"title"`
+
+	// Rows With code rows: the first 100 rows of a list that cannot go out
+	Rows *[]ListRow `json:"rows,omitempty"`
+
+	// RowsTotal How many such rows there are
+	RowsTotal *int   `json:"rows_total,omitempty"`
+	State     *State `json:"state,omitempty"`
+	Status    int    `json:"status"`
+	Title     string `json:"title"`
 
 	// Type A URI for the kind of problem
 	Type string `json:"type"`
@@ -340,8 +520,33 @@ type State = string
 // AttemptPath defines model for AttemptPath.
 type AttemptPath = string
 
+// BatchPath defines model for BatchPath.
+type BatchPath = string
+
 // OperationPath defines model for OperationPath.
 type OperationPath = string
+
+// CreateBatchParams defines parameters for CreateBatch.
+type CreateBatchParams struct {
+	// IdempotencyKey The caller's own key, quoted ("…") or bare; 1 to 200 characters.
+	IdempotencyKey string `json:"Idempotency-Key"`
+}
+
+// GetBatchItemsParams defines parameters for GetBatchItems.
+type GetBatchItemsParams struct {
+	// State State of the item's operation
+	State *State `form:"state,omitempty" json:"state,omitempty"`
+
+	// Only waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed
+	Only *string `form:"only,omitempty" json:"only,omitempty"`
+
+	// Search Part of key, recipient or title
+	Search *string `form:"search,omitempty" json:"search,omitempty"`
+
+	// After Go on behind this position: next of the page before
+	After *int `form:"after,omitempty" json:"after,omitempty"`
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // PostEventParams defines parameters for PostEvent.
 type PostEventParams struct {
@@ -373,6 +578,15 @@ type HeartbeatAttemptJSONRequestBody = FenceRequest
 // ReportOutcomeJSONRequestBody defines body for ReportOutcome for application/json ContentType.
 type ReportOutcomeJSONRequestBody = OutcomeReport
 
+// PauseBatchJSONRequestBody defines body for PauseBatch for application/json ContentType.
+type PauseBatchJSONRequestBody = BatchReason
+
+// ResumeBatchJSONRequestBody defines body for ResumeBatch for application/json ContentType.
+type ResumeBatchJSONRequestBody = BatchReason
+
+// StopBatchJSONRequestBody defines body for StopBatch for application/json ContentType.
+type StopBatchJSONRequestBody = BatchReason
+
 // PostCallbackJSONRequestBody defines body for PostCallback for application/json ContentType.
 type PostCallbackJSONRequestBody = Callback
 
@@ -399,6 +613,24 @@ type ServerInterface interface {
 	// ReportOutcome Report what became of the attempt
 	// (POST /v1/attempts/{attempt}/outcome)
 	ReportOutcome(ctx echo.Context, attempt AttemptPath) error
+	// CreateBatch Make a batch from a list
+	// (POST /v1/batches)
+	CreateBatch(ctx echo.Context, params CreateBatchParams) error
+	// GetBatch Read a batch
+	// (GET /v1/batches/{batch})
+	GetBatch(ctx echo.Context, batch BatchPath) error
+	// GetBatchItems Read the items of a batch, in the list's order
+	// (GET /v1/batches/{batch}/items)
+	GetBatchItems(ctx echo.Context, batch BatchPath, params GetBatchItemsParams) error
+	// PauseBatch Begin no more of a batch until it is resumed
+	// (POST /v1/batches/{batch}/pause)
+	PauseBatch(ctx echo.Context, batch BatchPath) error
+	// ResumeBatch Let a paused batch go on
+	// (POST /v1/batches/{batch}/resume)
+	ResumeBatch(ctx echo.Context, batch BatchPath) error
+	// StopBatch Give the unsent rest of a batch up for good
+	// (POST /v1/batches/{batch}/stop)
+	StopBatch(ctx echo.Context, batch BatchPath) error
 	// PostCallback Pass on what a destination says later
 	// (POST /v1/callbacks/{destination})
 	PostCallback(ctx echo.Context, destination string) error
@@ -472,6 +704,154 @@ func (w *ServerInterfaceWrapper) ReportOutcome(ctx echo.Context) error {
 
 	// Invoke the callback with all the unmarshaled arguments
 	err = w.Handler.ReportOutcome(ctx, attempt)
+	return err
+}
+
+// CreateBatch converts echo context to params.
+func (w *ServerInterfaceWrapper) CreateBatch(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateBatchParams
+
+	headers := ctx.Request().Header
+	// ------------- Required header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey string
+		n := len(valueList)
+		if n != 1 {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Expected one value for Idempotency-Key, got %d", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter Idempotency-Key: %s", err))
+		}
+
+		params.IdempotencyKey = IdempotencyKey
+	} else {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Header parameter Idempotency-Key is required, but not found"))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.CreateBatch(ctx, params)
+	return err
+}
+
+// GetBatch converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBatch(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "batch" -------------
+	var batch BatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "batch", ctx.Param("batch"), &batch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter batch: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBatch(ctx, batch)
+	return err
+}
+
+// GetBatchItems converts echo context to params.
+func (w *ServerInterfaceWrapper) GetBatchItems(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "batch" -------------
+	var batch BatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "batch", ctx.Param("batch"), &batch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter batch: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetBatchItemsParams
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", ctx.QueryParams(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter state: %s", err))
+	}
+
+	// ------------- Optional query parameter "only" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "only", ctx.QueryParams(), &params.Only, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter only: %s", err))
+	}
+
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", ctx.QueryParams(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter search: %s", err))
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetBatchItems(ctx, batch, params)
+	return err
+}
+
+// PauseBatch converts echo context to params.
+func (w *ServerInterfaceWrapper) PauseBatch(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "batch" -------------
+	var batch BatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "batch", ctx.Param("batch"), &batch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter batch: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PauseBatch(ctx, batch)
+	return err
+}
+
+// ResumeBatch converts echo context to params.
+func (w *ServerInterfaceWrapper) ResumeBatch(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "batch" -------------
+	var batch BatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "batch", ctx.Param("batch"), &batch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter batch: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.ResumeBatch(ctx, batch)
+	return err
+}
+
+// StopBatch converts echo context to params.
+func (w *ServerInterfaceWrapper) StopBatch(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "batch" -------------
+	var batch BatchPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "batch", ctx.Param("batch"), &batch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter batch: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.StopBatch(ctx, batch)
 	return err
 }
 
@@ -670,6 +1050,12 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/attempts/:attempt/heartbeat", wrapper.HeartbeatAttempt, options.OperationMiddlewares["heartbeatAttempt"]...)
 	router.POST(options.BaseURL+"/v1/attempts/:attempt/outcome", wrapper.ReportOutcome, options.OperationMiddlewares["reportOutcome"]...)
 	router.POST(options.BaseURL+"/v1/callbacks/:destination", wrapper.PostCallback, options.OperationMiddlewares["postCallback"]...)
+	router.POST(options.BaseURL+"/v1/batches", wrapper.CreateBatch, options.OperationMiddlewares["createBatch"]...)
+	router.GET(options.BaseURL+"/v1/batches/:batch", wrapper.GetBatch, options.OperationMiddlewares["getBatch"]...)
+	router.GET(options.BaseURL+"/v1/batches/:batch/items", wrapper.GetBatchItems, options.OperationMiddlewares["getBatchItems"]...)
+	router.POST(options.BaseURL+"/v1/batches/:batch/pause", wrapper.PauseBatch, options.OperationMiddlewares["pauseBatch"]...)
+	router.POST(options.BaseURL+"/v1/batches/:batch/resume", wrapper.ResumeBatch, options.OperationMiddlewares["resumeBatch"]...)
+	router.POST(options.BaseURL+"/v1/batches/:batch/stop", wrapper.StopBatch, options.OperationMiddlewares["stopBatch"]...)
 
 }
 
@@ -784,6 +1170,260 @@ type ReportOutcomedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ReportOutcomedefaultApplicationProblemPlusJSONResponse) VisitReportOutcomeResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBatchRequestObject struct {
+	Params      CreateBatchParams
+	ContentType string
+	Body        io.Reader
+}
+
+type CreateBatchResponseObject interface {
+	VisitCreateBatchResponse(w http.ResponseWriter) error
+}
+
+type CreateBatch200JSONResponse BatchCreated
+
+func (response CreateBatch200JSONResponse) VisitCreateBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBatch201JSONResponse BatchCreated
+
+func (response CreateBatch201JSONResponse) VisitCreateBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateBatchdefaultApplicationProblemPlusJSONResponse) VisitCreateBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBatchRequestObject struct {
+	Batch BatchPath `json:"batch"`
+}
+
+type GetBatchResponseObject interface {
+	VisitGetBatchResponse(w http.ResponseWriter) error
+}
+
+type GetBatch200JSONResponse Batch
+
+func (response GetBatch200JSONResponse) VisitGetBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBatchdefaultApplicationProblemPlusJSONResponse) VisitGetBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBatchItemsRequestObject struct {
+	Batch  BatchPath `json:"batch"`
+	Params GetBatchItemsParams
+}
+
+type GetBatchItemsResponseObject interface {
+	VisitGetBatchItemsResponse(w http.ResponseWriter) error
+}
+
+type GetBatchItems200JSONResponse BatchItems
+
+func (response GetBatchItems200JSONResponse) VisitGetBatchItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBatchItemsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBatchItemsdefaultApplicationProblemPlusJSONResponse) VisitGetBatchItemsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseBatchRequestObject struct {
+	Batch BatchPath `json:"batch"`
+	Body  *PauseBatchJSONRequestBody
+}
+
+type PauseBatchResponseObject interface {
+	VisitPauseBatchResponse(w http.ResponseWriter) error
+}
+
+type PauseBatch200JSONResponse Batch
+
+func (response PauseBatch200JSONResponse) VisitPauseBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PauseBatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PauseBatchdefaultApplicationProblemPlusJSONResponse) VisitPauseBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeBatchRequestObject struct {
+	Batch BatchPath `json:"batch"`
+	Body  *ResumeBatchJSONRequestBody
+}
+
+type ResumeBatchResponseObject interface {
+	VisitResumeBatchResponse(w http.ResponseWriter) error
+}
+
+type ResumeBatch200JSONResponse Batch
+
+func (response ResumeBatch200JSONResponse) VisitResumeBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ResumeBatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ResumeBatchdefaultApplicationProblemPlusJSONResponse) VisitResumeBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StopBatchRequestObject struct {
+	Batch BatchPath `json:"batch"`
+	Body  *StopBatchJSONRequestBody
+}
+
+type StopBatchResponseObject interface {
+	VisitStopBatchResponse(w http.ResponseWriter) error
+}
+
+type StopBatch200JSONResponse Batch
+
+func (response StopBatch200JSONResponse) VisitStopBatchResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type StopBatchdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response StopBatchdefaultApplicationProblemPlusJSONResponse) VisitStopBatchResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1114,6 +1754,24 @@ type StrictServerInterface interface {
 	// ReportOutcome Report what became of the attempt
 	// (POST /v1/attempts/{attempt}/outcome)
 	ReportOutcome(ctx context.Context, request ReportOutcomeRequestObject) (ReportOutcomeResponseObject, error)
+	// CreateBatch Make a batch from a list
+	// (POST /v1/batches)
+	CreateBatch(ctx context.Context, request CreateBatchRequestObject) (CreateBatchResponseObject, error)
+	// GetBatch Read a batch
+	// (GET /v1/batches/{batch})
+	GetBatch(ctx context.Context, request GetBatchRequestObject) (GetBatchResponseObject, error)
+	// GetBatchItems Read the items of a batch, in the list's order
+	// (GET /v1/batches/{batch}/items)
+	GetBatchItems(ctx context.Context, request GetBatchItemsRequestObject) (GetBatchItemsResponseObject, error)
+	// PauseBatch Begin no more of a batch until it is resumed
+	// (POST /v1/batches/{batch}/pause)
+	PauseBatch(ctx context.Context, request PauseBatchRequestObject) (PauseBatchResponseObject, error)
+	// ResumeBatch Let a paused batch go on
+	// (POST /v1/batches/{batch}/resume)
+	ResumeBatch(ctx context.Context, request ResumeBatchRequestObject) (ResumeBatchResponseObject, error)
+	// StopBatch Give the unsent rest of a batch up for good
+	// (POST /v1/batches/{batch}/stop)
+	StopBatch(ctx context.Context, request StopBatchRequestObject) (StopBatchResponseObject, error)
 	// PostCallback Pass on what a destination says later
 	// (POST /v1/callbacks/{destination})
 	PostCallback(ctx context.Context, request PostCallbackRequestObject) (PostCallbackResponseObject, error)
@@ -1287,6 +1945,229 @@ func (sh *strictHandler) ReportOutcome(ctx echo.Context, attempt AttemptPath) er
 		return err
 	} else if validResponse, ok := response.(ReportOutcomeResponseObject); ok {
 		return validResponse.VisitReportOutcomeResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateBatch operation middleware
+func (sh *strictHandler) CreateBatch(ctx echo.Context, params CreateBatchParams) error {
+	var request CreateBatchRequestObject
+
+	request.Params = params
+	request.ContentType = ctx.Request().Header.Get("Content-Type")
+
+	request.Body = ctx.Request().Body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBatch(ctx.Request().Context(), request.(CreateBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateBatchResponseObject); ok {
+		return validResponse.VisitCreateBatchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBatch operation middleware
+func (sh *strictHandler) GetBatch(ctx echo.Context, batch BatchPath) error {
+	var request GetBatchRequestObject
+
+	request.Batch = batch
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBatch(ctx.Request().Context(), request.(GetBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBatchResponseObject); ok {
+		return validResponse.VisitGetBatchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetBatchItems operation middleware
+func (sh *strictHandler) GetBatchItems(ctx echo.Context, batch BatchPath, params GetBatchItemsParams) error {
+	var request GetBatchItemsRequestObject
+
+	request.Batch = batch
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBatchItems(ctx.Request().Context(), request.(GetBatchItemsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBatchItems")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetBatchItemsResponseObject); ok {
+		return validResponse.VisitGetBatchItemsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PauseBatch operation middleware
+func (sh *strictHandler) PauseBatch(ctx echo.Context, batch BatchPath) error {
+	var request PauseBatchRequestObject
+
+	request.Batch = batch
+
+	var body PauseBatchJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PauseBatch(ctx.Request().Context(), request.(PauseBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PauseBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PauseBatchResponseObject); ok {
+		return validResponse.VisitPauseBatchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResumeBatch operation middleware
+func (sh *strictHandler) ResumeBatch(ctx echo.Context, batch BatchPath) error {
+	var request ResumeBatchRequestObject
+
+	request.Batch = batch
+
+	var body ResumeBatchJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ResumeBatch(ctx.Request().Context(), request.(ResumeBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResumeBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResumeBatchResponseObject); ok {
+		return validResponse.VisitResumeBatchResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// StopBatch operation middleware
+func (sh *strictHandler) StopBatch(ctx echo.Context, batch BatchPath) error {
+	var request StopBatchRequestObject
+
+	request.Batch = batch
+
+	var body StopBatchJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.StopBatch(ctx.Request().Context(), request.(StopBatchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "StopBatch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(StopBatchResponseObject); ok {
+		return validResponse.VisitStopBatchResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}

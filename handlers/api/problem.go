@@ -73,12 +73,15 @@ func (s *server) problem(c echo.Context, err error) Problem {
 	var lost *store.OutcomeUnknown
 	var down *store.Unavailable
 	var own *fault
+	var rows *rowsFault
 	var he *echo.HTTPError
 	switch {
 	case errors.As(err, &refusal):
 		return s.refusal(c, refusal)
 	case errors.Is(err, store.ErrNotFound):
 		return problemOf(http.StatusNotFound, "not_found", "There is nothing here that this token may see.")
+	case errors.As(err, &rows):
+		return rows.problem()
 	case errors.As(err, &own):
 		return problemOf(own.status, own.code, own.detail)
 	case errors.As(err, &he) && he.Code < http.StatusInternalServerError:
