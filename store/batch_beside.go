@@ -31,7 +31,7 @@ func batchRows(run, item string) string {
 		'state', CASE WHEN z.satisfied THEN 'confirmed' WHEN z.state IN ('rejected', 'cancelled') THEN z.state
 			WHEN z.state = 'closed' AND NOT EXISTS (SELECT 1 FROM operations q WHERE q.batch_id = z.id AND q.state IN ` + openStates + `) THEN 'not_executed' ELSE 'in_progress' END,
 		'open', z.state IN ('draft', 'pending_approval'),
-		'here', ` + item + ` <> '' AND EXISTS (SELECT 1 FROM batch_items i WHERE i.batch_id = z.id AND i.number = z.number AND i.item_key = ` + item + ` AND i.excluded = ''),
+		'here', ` + item + ` <> '' AND EXISTS (SELECT 1 FROM batch_items zi WHERE zi.batch_id = z.id AND zi.number = z.number AND zi.item_key = ` + item + ` AND zi.excluded = ''),
 		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = z.run_id AND w.stage = z.stage)) FROM batches z WHERE z.run_id = ` + run
 }
 
