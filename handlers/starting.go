@@ -89,7 +89,9 @@ func (s *site) showStart(c echo.Context, status int, t typed) error {
 	m.Upload = shownTo(newForm(t.of("table"), pathStart(f.Name)+"/table"), v.User.ID)
 	one := t.of("start")
 	for _, x := range f.InputFields() {
-		m.Fields = append(m.Fields, draftField{path: x.Path, schema: x.Schema, need: x.Required}.view(one.val("content."+x.Path), nil))
+		field := draftField{path: x.Path, schema: x.Schema, need: x.Required}.view(one.val("content."+x.Path), nil)
+		field.Missing = false // nothing was asked for yet
+		m.Fields = append(m.Fields, field)
 	}
 	if m.Recent, err = s.recentStarts(c, f.Name); err != nil {
 		return err

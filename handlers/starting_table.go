@@ -44,7 +44,7 @@ func (s *site) showTable(c echo.Context, status int, t typed) error {
 		return err
 	}
 	if st.BegunAt != nil || st.EndedAt != nil || st.By != web.VisitOf(c).User.ID {
-		return s.showStartResult(c, status, st, rows)
+		return s.showStartResult(c, status, st, rows, t)
 	}
 	f, err := s.startable(c, st.Flow)
 	if err != nil {
@@ -71,7 +71,11 @@ func (s *site) showTable(c echo.Context, status int, t typed) error {
 	case err != nil:
 		return err
 	default:
-		fillTable(&m, f, st, table)
+		have, err := s.Store.StartedRows(c.Request().Context(), st, table)
+		if err != nil {
+			return err
+		}
+		fillTable(&m, f, st, table, have)
 		for i, r := range m.Rows {
 			m.Rows[i].Wrong = views.StartFieldNames(p, r.Wrong)
 		}
@@ -80,8 +84,8 @@ func (s *site) showTable(c echo.Context, status int, t typed) error {
 	return web.RenderStatus(c, status, views.StartTablePage(m))
 }
 
-// fillTable judges each row as it would be judged.
-func fillTable(m *views.StartTableModel, f *definition.Flow, st store.Start, table *definition.Table) {
+// fillTable judges each row as it would be judged. have are the rows whose run is there.
+func fillTable(m *views.StartTableModel, f *definition.Flow, st store.Start, table *definition.Table, have map[int]operation.RunID) {
 	columns := st.Columns()
 	heads := func(chosen int) []views.Option {
 		var out []views.Option
@@ -102,18 +106,26 @@ func fillTable(m *views.StartTableModel, f *definition.Flow, st store.Start, tab
 		_, wrong, err := f.ReadInputs(texts)
 		row := views.StartPreview{Number: r.Number, Wrong: wrong}
 		key := st.Key(r)
+		run, known := have[r.Number]
 		switch {
 		case err != nil || len(wrong) > 0:
 		case key == "":
 			row.Why = "key"
 		case seen[key]:
 			row.Why = "twice"
+		case known:
+			if row.Why = "known"; run != "" {
+				row.Run = &views.Link{Label: shortID(string(run)), URL: pathRun(run)}
+			}
 		}
 		seen[key] = true
 		good := err == nil && len(wrong) == 0 && row.Why == ""
-		if good {
+		switch {
+		case good:
 			m.Good++
-		} else {
+		case row.Why == "known":
+			m.Known++
+		default:
 			m.Bad++
 		}
 		if i < startPreviewed || !good && len(m.Rows) < startShown {
@@ -128,8 +140,8 @@ func fillTable(m *views.StartTableModel, f *definition.Flow, st store.Start, tab
 // badTable is a reading that a file does not take.
 type badTable struct{ *definition.TableError }
 
-// startForm reads a form about a table.
-func (s *site) startForm(c echo.Context, fn func(context.Context, store.Actor, operation.StartID, typed) error) error {
+// startForm reads a form about a table, and leads to where then says: nil = to its page.
+func (s *site) startForm(c echo.Context, then func() error, fn func(context.Context, store.Actor, operation.StartID, typed) error) error {
 	t, err := sent(c)
 	if err != nil {
 		return err
@@ -158,6 +170,9 @@ func (s *site) startForm(c echo.Context, fn func(context.Context, store.Actor, o
 	if err != nil {
 		return err
 	}
+	if then != nil {
+		return then()
+	}
 	if err := web.DropKept(c); err != nil {
 		return err
 	}
@@ -165,7 +180,7 @@ func (s *site) startForm(c echo.Context, fn func(context.Context, store.Actor, o
 }
 
 func (s *site) startReading(c echo.Context) error {
-	return s.startForm(c, func(ctx context.Context, a store.Actor, id operation.StartID, t typed) error {
+	return s.startForm(c, nil, func(ctx context.Context, a store.Actor, id operation.StartID, t typed) error {
 		r := store.StartReading{Encoding: t.val("encoding"), Columns: map[string]int{}}
 		for value, name := range separatorNames {
 			if t.val("separator") == name {
@@ -188,7 +203,7 @@ func (s *site) startReading(c echo.Context) error {
 }
 
 func (s *site) startBegin(c echo.Context) error {
-	return s.startForm(c, func(ctx context.Context, a store.Actor, id operation.StartID, t typed) error {
+	return s.startForm(c, nil, func(ctx context.Context, a store.Actor, id operation.StartID, t typed) error {
 		if err := s.Store.BeginStart(ctx, a, id, int(t.revision())); err != nil {
 			return err
 		}
@@ -201,14 +216,22 @@ func (s *site) startBegin(c echo.Context) error {
 	})
 }
 
+// startDrop removes a file that has not begun, and leads back to where another is chosen.
 func (s *site) startDrop(c echo.Context) error {
-	return s.startForm(c, func(ctx context.Context, a store.Actor, id operation.StartID, _ typed) error {
+	var flow string
+	then := func() error { return done(c, pathStart(flow), views.FlashStartDropped) }
+	return s.startForm(c, then, func(ctx context.Context, a store.Actor, id operation.StartID, _ typed) error {
+		st, _, err := s.Store.FindStart(ctx, a, id)
+		if err != nil {
+			return err
+		}
+		flow = st.Flow
 		return s.Store.DropStart(ctx, a, id)
 	})
 }
 
 // showStartResult says what became of each row.
-func (s *site) showStartResult(c echo.Context, status int, st store.Start, rows []store.StartRow) error {
+func (s *site) showStartResult(c echo.Context, status int, st store.Start, rows []store.StartRow, t typed) error {
 	v := web.VisitOf(c)
 	f, _, err := s.Store.Flow(c.Request().Context(), st.Flow)
 	if err != nil {
@@ -220,7 +243,7 @@ func (s *site) showStartResult(c echo.Context, status int, st store.Start, rows 
 	}
 	p := v.Printer()
 	m := views.StartResultModel{FlowTitle: f.Title.In(p.Lang), FlowURL: pathFlow(st.Flow), StartURL: pathStart(st.Flow), Name: st.Name, By: n.person(string(st.By)), At: st.At,
-		Total: st.Rows, Dropped: startState(st) == "dropped", CSV: pathTable(st.ID) + "/results.csv"}
+		Total: st.Rows, Dropped: startState(st) == "dropped", Waiting: startState(st) == "waiting", Note: t.errors[""], CSV: pathTable(st.ID) + "/results.csv"}
 	if startState(st) == "going" {
 		if m.Left = st.Rows - len(rows); st.By == v.User.ID {
 			m.GoOn = shownTo(newForm(typed{}, pathTable(st.ID)+"/begin"), v.User.ID)
@@ -257,20 +280,22 @@ func (s *site) startResults(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	fileHead(c, "text/csv; charset=utf-8; header=present", "rows", ".csv")
-	out := c.Response()
-	if _, err := out.Write([]byte(byteOrderMark)); err != nil {
-		return err
-	}
-	w := csv.NewWriter(out)
-	err = w.Write([]string{"file", "row", "result", "reason", "fields", "run_id", "at"})
-	for _, r := range rows {
-		cells := []string{st.Name, strconv.Itoa(r.Row), string(r.Result), r.Reason, strings.ReplaceAll(r.Fields, ",", " "), string(r.Run), isoTime(r.At)}
-		for i, cell := range cells {
-			cells[i] = guarded(cell)
+	return s.exporting(c, store.Export{What: "start", Format: "csv", Filter: "id=" + string(st.ID)}, func(o *outgoing) error {
+		fileHead(c, "text/csv; charset=utf-8; header=present", "rows", ".csv")
+		if _, err := o.Write([]byte(byteOrderMark)); err != nil {
+			return err
 		}
-		err = errors.Join(err, w.Write(cells))
-	}
-	w.Flush()
-	return errors.Join(err, w.Error())
+		w := csv.NewWriter(o)
+		err := w.Write([]string{"file", "row", "result", "reason", "fields", "run_id", "at"})
+		for _, r := range rows {
+			cells := []string{st.Name, strconv.Itoa(r.Row), string(r.Result), r.Reason, strings.ReplaceAll(r.Fields, ",", " "), string(r.Run), isoTime(r.At)}
+			for i, cell := range cells {
+				cells[i] = guarded(cell)
+			}
+			o.rows++
+			err = errors.Join(err, w.Write(cells))
+		}
+		w.Flush()
+		return errors.Join(err, w.Error())
+	})
 }

@@ -101,7 +101,7 @@ func TestSourcePage(t *testing.T) {
 	}
 	for who, sees := range map[string]bool{"lead": true, "ops": true} {
 		b := h.as(t, who)
-		if a := b.do(http.MethodGet, "/sources", nil); a.status != 200 || strings.Count(a.body, `data-testid="source-row"`) != 4 {
+		if a := b.do(http.MethodGet, "/sources", nil); a.status != 200 || strings.Count(a.body, `data-testid="source-row"`) != 5 {
 			t.Errorf("%s: %d", who, a.status)
 		}
 		a := b.do(http.MethodGet, "/sources/shopify", nil)

@@ -51,6 +51,7 @@ var sheets = []string{
 	"css/figures.css",
 	"css/news.css",
 	"css/probes.css",
+	"css/starting.css",
 	"css/print.css",
 	"css/acceptance.css",
 	"css/batch.css",

@@ -105,10 +105,12 @@ type HeldView struct {
 var DeliveryReasons = []string{"signature", "signature_missing", "signature_time", "token", "secret", "unknown_source",
 	"event_key", "syntax", "empty_body", "body_cut", "content_type", "gzip", "too_large", "no_flow", "content_missing",
 	"conflict", "held", "run_known", "discarded", "account", "environment", "content_encoding", "utf16", "gzip_undeclared", "nul", "data_base64", "charset",
-	"byte_order_mark", "encoding", "trailing_data", "duplicate_key", "case_variant_key", "nested_too_deeply"}
+	"byte_order_mark", "encoding", "trailing_data", "duplicate_key", "case_variant_key", "nested_too_deeply",
+	"items", "too_many", "empty", "account_of", "body", "data", "topic", "delivery_key", "action_run_id", "specversion", "id", "source", "type", "time"}
 
 // detailed are the codes whose detail says more than their sentence does.
-var detailed = []string{"signature_time", "event_key", "content_missing", "duplicate_key", "case_variant_key", "syntax"}
+var detailed = []string{"signature_time", "event_key", "content_missing", "duplicate_key", "case_variant_key", "syntax",
+	"items", "account_of", "data", "topic", "delivery_key", "action_run_id", "id", "source", "type", "time"}
 
 // ShowsDetail reports whether the technical part is shown besides the sentence. Other
 // parts would say the same again, in English.

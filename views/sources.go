@@ -76,14 +76,22 @@ type DoubleLine struct {
 }
 
 // skewKey says on which side of ours the sender's clock is.
-func skewKey(d time.Duration) string {
+func skewKey(prefix string, d time.Duration) string {
 	switch {
 	case d.Abs() < time.Second:
-		return "sources.clock.same"
+		return prefix + "same"
 	case d > 0:
-		return "sources.clock.behind"
+		return prefix + "behind"
 	}
-	return "sources.clock.ahead"
+	return prefix + "ahead"
+}
+
+// secretIcon is the icon of a reference: readable, or not set.
+func secretIcon(x SecretLine) string {
+	if x.Readable {
+		return "tick"
+	}
+	return "warning"
 }
 
 func yesNo(b bool) string {

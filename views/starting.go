@@ -32,7 +32,7 @@ type StartTableModel struct {
 	Frame
 	FlowTitle, FlowURL, StartURL string
 	Name                         string
-	Total, Good, Bad             int
+	Total, Good, Bad, Known      int // Known rows have a run already
 	Broken                       Say // the file cannot be read so
 	Reading                      Form
 	Encodings, Separators        []Option
@@ -58,7 +58,8 @@ type StartPreview struct {
 	Number int
 	Cells  []string // by column of the model
 	Wrong  []string // the inputs that are missing or do not fit
-	Why    string   // "key", "twice"; "" = nothing besides
+	Why    string   // "key", "twice", "known"; "" = nothing besides
+	Run    *Link    // that is there already
 }
 
 // StartResultModel says what became of each row.
@@ -70,6 +71,8 @@ type StartResultModel struct {
 	At                           time.Time
 	Total, Left                  int
 	Dropped                      bool
+	Waiting                      bool // nobody has begun it; only its author may
+	Note                         Say  // why what was sent last changed nothing
 	Counts                       []StartCount
 	Rows                         []StartResultRow
 	GoOn                         Form
@@ -106,6 +109,14 @@ func startPlaces(m StartModel, p *text.Printer) []place {
 		out = append(out, place{f.FormName(), f.id(), fieldWord(p, f.Name, f.Label)})
 	}
 	return out
+}
+
+// startWhyIcon is the icon of a row that begins nothing, though its data fits.
+func startWhyIcon(why string) string {
+	if why == "key" {
+		return "rejected"
+	}
+	return "duplicate"
 }
 
 func startIcon(result string) string {

@@ -69,6 +69,7 @@ func TestDemo(t *testing.T) {
 		"newsletter-coupon": {Data: map[string]any{"code": "WINTER-26", "percent_off": 10}},
 		"partner-task":      {Data: map[string]any{"subject": "Pack the spring boxes"}},
 		"plain-note":        {Data: map[string]any{"topic": "Window display"}},
+		"call-back":         {Data: map[string]any{"customer_ref": "C-1", "phone": "+48 600 100 200", "reason": "parcel is late", "note": "After five"}},
 	}
 	written := map[string]any{"subject": "Hello", "text": "Dear customer,\nhello."}
 	for name, f := range d.flows {
@@ -128,7 +129,7 @@ func TestDemo(t *testing.T) {
 			}
 		}
 	}
-	if len(d.flows) != 5 || len(d.profiles) != 6 || len(d.sources) != 4 {
+	if len(d.flows) != 6 || len(d.profiles) != 6 || len(d.sources) != 5 {
 		t.Errorf("%d flows, %d profiles, %d sources", len(d.flows), len(d.profiles), len(d.sources))
 	}
 }
