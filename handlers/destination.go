@@ -93,7 +93,7 @@ func (s *site) showDestination(c echo.Context, status int, t typed) error {
 func destinationModel(d store.DestinationItem, n names, lang string) views.DestinationModel {
 	p := d.Profile
 	m := views.DestinationModel{
-		Key: d.Name, Title: p.Title.In(lang), Kind: p.Kind, Account: p.Account, Environment: p.Environment, Address: addressOf(p), Credential: p.Auth.Name(), Local: p.Local,
+		Key: d.Name, Title: p.Title.In(lang), Kind: p.Kind, Account: p.Account, Environment: p.Environment, Address: addressOf(p), AddressUnfit: unfit(p), Credential: p.Auth.Name(), Local: p.Local,
 		Concurrency: p.Limits.Concurrency, Rate: rateText(p.Limits), Timeout: p.Limits.Timeout, SettleAfter: p.SettleAfter,
 		Retry:   views.RetryView{Max: p.Retry.Max, Base: p.Retry.Base, MaxInterval: p.Retry.MaxInterval},
 		DocsURL: safeURL(p.Docs.URL), DocsChecked: day(p.Docs.Checked), Paused: pausedBy(views.PauseDestination, d.Paused, n),
@@ -127,16 +127,27 @@ func probed(v *views.DestinationAction, p *definition.Profile, known store.Actio
 		v.Probe = &views.ProbeView{ID: n.ID, Result: n.Result, At: n.At, Account: n.Account, OtherFile: n.ProfileHash != p.Hash, Steps: n.Steps}
 	}
 	a, err := p.Action(v.Name)
-	if err != nil || known.Telling.Result != operation.ProbeBroken || operation.Shown(a.ProvenSince(), known.Telling) {
+	if err != nil {
 		return
 	}
-	v.Broken = known.Telling.At
+	if v.Broken = brokenSince(a, known); v.Broken.IsZero() {
+		return
+	}
 	if v.TimeOut == string(definition.TimeOutRepeated) {
 		v.TimeOut = string(definition.TimeOutPerson)
 		if v.HasLookup {
 			v.TimeOut = string(definition.TimeOutLookedUp)
 		}
 	}
+}
+
+// brokenSince is when a probe showed that a protection does not hold, if that goes before
+// what the profile says; zero = none did.
+func brokenSince(a *definition.Action, known store.ActionProbes) time.Time {
+	if known.Telling.Result != operation.ProbeBroken || operation.Shown(a.ProvenSince(), known.Telling) {
+		return time.Time{}
+	}
+	return known.Telling.At
 }
 
 // addressOf is the destination's address as this installation reads it.
@@ -149,6 +160,12 @@ func addressOf(p *definition.Profile) string {
 		return p.BaseURL
 	}
 	return base
+}
+
+// unfit reports that no request can be written for the destination's address.
+func unfit(p *definition.Profile) bool {
+	_, err := p.Base(os.LookupEnv)
+	return err != nil
 }
 
 func rateText(l definition.Limits) string {

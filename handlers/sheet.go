@@ -40,12 +40,32 @@ func (s *site) flowSheet(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m := sheetModel(sh, flowModel(sh.FlowItem, n, sources, lang(c)), lang(c))
+	probes, err := s.probesOf(c, sh.FlowItem.Flow)
+	if err != nil {
+		return err
+	}
+	m := sheetModel(sh, probes, flowModel(sh.FlowItem, n, sources, lang(c)), lang(c))
 	m.Frame = web.Frame(c, views.SectionFlows)
 	return web.Render(c, views.SheetPage(m))
 }
 
-func sheetModel(sh *store.FlowSheet, f views.FlowModel, lang string) views.SheetModel {
+// probesOf gives what probes have shown of a flow's destinations, by destination and action.
+func (s *site) probesOf(c echo.Context, f *definition.Flow) (map[string]map[string]store.ActionProbes, error) {
+	out := map[string]map[string]store.ActionProbes{}
+	for _, st := range f.Stages {
+		if out[st.Destination] != nil {
+			continue
+		}
+		known, err := s.Store.FindProbes(c.Request().Context(), st.Destination)
+		if err != nil {
+			return nil, err
+		}
+		out[st.Destination] = known
+	}
+	return out, nil
+}
+
+func sheetModel(sh *store.FlowSheet, probes map[string]map[string]store.ActionProbes, f views.FlowModel, lang string) views.SheetModel {
 	m := views.SheetModel{Flow: f, URL: versionPath(pathFlow(sh.Name), sh.Version), Current: sh.Current, Hash: hex.EncodeToString(sh.Hash[:]), Introduction: sh.FlowItem.Flow.Introduction.In(lang)}
 	d := sh.FlowItem.Flow
 	for _, o := range d.OutputsOf {
@@ -66,6 +86,7 @@ func sheetModel(sh *store.FlowSheet, f views.FlowModel, lang string) views.Sheet
 			if a, err := p.Action(st.Action); err == nil {
 				x.Action = a.Title.In(lang)
 				x.Protection = sheetProtection(a)
+				x.Protection.Broken = brokenSince(a, probes[st.Destination][st.Action])
 			}
 		}
 		m.Stages = append(m.Stages, x)

@@ -79,6 +79,7 @@ const (
 	CodeNoLookup             Code = "no_lookup"              // the destination cannot be asked for this operation
 	CodeRestoreOpen          Code = "restore_open"           // what a restored database lists is not reconciled yet
 	CodeNotTried             Code = "not_tried"              // of a list: its turn did not come
+	CodeDestinationSetUp     Code = "destination_set_up"     // its address or a variable of its profile cannot be used
 )
 
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
@@ -90,7 +91,7 @@ var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, Code
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,
 	CodeContentDiffers, CodeKeyReused, CodeReasonMissing, CodeDateMissing, CodeLeaseCap, CodeForClients, CodeLocked, CodeStopped,
 	CodePermanent, CodeDuplicate, CodeDelegation, CodeDelegatorNotEntitled, CodePartyFor, CodeCountedOnce, CodeDelegate, CodeDelegationTime, CodeAlone, CodeGroupFilled, CodeItemKey,
-	CodeCaseTaken, CodeCaseNotTaken, CodeCaseClosed, CodeClock, CodeNoLookup, CodeNotTried, CodeRestoreOpen}
+	CodeCaseTaken, CodeCaseNotTaken, CodeCaseClosed, CodeClock, CodeNoLookup, CodeNotTried, CodeRestoreOpen, CodeDestinationSetUp}
 
 // Refusal is a verdict that says no: an error fit for the person or job that asked.
 type Refusal struct {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +112,7 @@ func parseFiles(files []File) (fileSet, error) {
 		in := set.flows
 		switch d.kind {
 		case KindDestination:
+			problems = append(problems, d.profile.CheckPlace(os.LookupEnv)...)
 			in = set.profiles
 		case KindSource:
 			in = set.sources

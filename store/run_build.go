@@ -274,8 +274,8 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 	if errors.As(err, &incomplete) {
 		return makeVersion(p, act, content, incomplete.Fields, now)
 	}
-	if err != nil {
-		return v, fmt.Errorf("render %s/%s: %w", p.Destination, act.Name, err)
+	if err != nil { // of the set-up: see Render
+		return v, operation.Refuse(operation.CodeDestinationSetUp, "item", p.Destination, "why", err.Error()).By(operation.Responsible{Role: operation.RoleAdmin})
 	}
 	if v.request, err = jsonText(v.version.Request); err != nil {
 		return v, err

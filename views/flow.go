@@ -126,25 +126,27 @@ type DestinationModel struct {
 	Account     string
 	Environment string
 	Address     string // base URL or mail server
-	Credential  string // its name, never its value
-	Local       bool   // the private-address guard is lifted
-	Concurrency int
-	Rate        string
-	Timeout     time.Duration
-	SettleAfter time.Duration
-	Retry       RetryView
-	DocsURL     string
-	DocsChecked time.Time
-	Actions     []DestinationAction
-	Runbook     string
-	Health      HealthView
-	Versions    []DefinitionVersion
-	Paused      []PausedBy
-	InFlight    []InFlight
-	Pause       *ReasonForm
-	Resume      *ReasonForm
-	Acceptance  AcceptanceCard
-	Callbacks   CallbackCard
+	// AddressUnfit says that no request can be written for it, as the environment is now.
+	AddressUnfit bool
+	Credential   string // its name, never its value
+	Local        bool   // the private-address guard is lifted
+	Concurrency  int
+	Rate         string
+	Timeout      time.Duration
+	SettleAfter  time.Duration
+	Retry        RetryView
+	DocsURL      string
+	DocsChecked  time.Time
+	Actions      []DestinationAction
+	Runbook      string
+	Health       HealthView
+	Versions     []DefinitionVersion
+	Paused       []PausedBy
+	InFlight     []InFlight
+	Pause        *ReasonForm
+	Resume       *ReasonForm
+	Acceptance   AcceptanceCard
+	Callbacks    CallbackCard
 }
 
 // HealthView says how the newest attempts at a destination ended, each outcome apart.

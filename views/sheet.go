@@ -38,6 +38,7 @@ type SheetProtection struct {
 	Header        string
 	Retention     time.Duration // 0 = not published
 	Proven        time.Time     // zero = not proven
+	Broken        time.Time     // a later probe showed that it does not hold; zero = none did
 	ReplaysErrors bool
 	Unique        string
 	Overwrites    bool
@@ -57,6 +58,8 @@ func protectionWords(ctx context.Context, s SheetStage) []string {
 	p, x := text.From(ctx), s.Protection
 	var out []string
 	switch {
+	case x.Key && !x.Broken.IsZero():
+		out = append(out, p.T("sheet.key_broken", "Header", x.Header, "On", p.Date(x.Broken)))
 	case x.Key && x.Retention > 0 && !x.Proven.IsZero():
 		out = append(out, p.T("sheet.key_proven", "Header", x.Header, "For", p.Duration(x.Retention), "On", p.Date(x.Proven)))
 	case x.Key && x.Retention > 0:
@@ -69,7 +72,10 @@ func protectionWords(ctx context.Context, s SheetStage) []string {
 	if x.Key && x.ReplaysErrors {
 		out = append(out, p.T("sheet.replays"))
 	}
-	if x.Unique != "" {
+	switch {
+	case x.Unique != "" && !x.Broken.IsZero():
+		out = append(out, p.T("sheet.unique_broken", "Field", x.Unique, "On", p.Date(x.Broken)))
+	case x.Unique != "":
 		out = append(out, p.T("sheet.unique", "Field", x.Unique))
 	}
 	if x.Overwrites {

@@ -43,6 +43,10 @@ func (c profileCheckCmd) Run() error {
 		case err != nil:
 			return err
 		}
+		if wrong := p.CheckPlace(os.LookupEnv); len(wrong) > 0 {
+			all = append(all, wrong...)
+			continue
+		}
 		if i > 0 {
 			fmt.Println()
 		}
@@ -112,7 +116,7 @@ func (profileListCmd) Run() error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-12s %-18s %s\n", kind.word, strings.TrimSuffix(n, ".yaml"), firstComment(raw))
+			fmt.Printf("%-12s %-20s %s\n", kind.word, strings.TrimSuffix(n, ".yaml"), firstComment(raw))
 		}
 	}
 	return nil
@@ -129,8 +133,8 @@ func firstComment(raw []byte) string {
 		words = append(words, strings.Fields(text)...)
 	}
 	for i, w := range words {
-		if strings.HasSuffix(w, ".") || strings.HasSuffix(w, ":") {
-			return strings.TrimRight(strings.Join(words[:i+1], " "), ".:")
+		if strings.HasSuffix(w, ".") {
+			return strings.TrimSuffix(strings.Join(words[:i+1], " "), ".")
 		}
 	}
 	return strings.Join(words, " ")

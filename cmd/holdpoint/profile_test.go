@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,10 +42,40 @@ func TestProfileCheck(t *testing.T) {
 	}
 }
 
+func TestProfileCheckNamesAnAddressThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	raw, err := fs.ReadFile(systems.Profiles(), "resend.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "resend.yaml")
+	plain := strings.Replace(string(raw), `base_url: ${env("RESEND_URL")}`, "base_url: http://${env(\"RESEND_HOST\")}", 1)
+	if plain == string(raw) {
+		t.Fatal("the profile has another base_url")
+	}
+	if err := os.WriteFile(file, []byte(plain), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := h.run("profile", "check", file)
+	line := strconv.Itoa(1 + strings.Count(plain[:strings.Index(plain, "\nbase_url:")+1], "\n"))
+	if code != 1 || !strings.Contains(errs, "resend.yaml:"+line+": base_url: ") || !strings.Contains(errs, "local: true") || strings.Contains(out, "is valid") {
+		t.Errorf("%d\n%s\n%s", code, errs, out)
+	}
+}
+
 func TestProfileListAndShow(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	list := h.must("profile", "list")
+	said := map[string]bool{}
+	for line := range strings.Lines(list) {
+		kind, says := line[:12], line[34:]
+		if said[kind+says] {
+			t.Errorf("two have the same words: %s", line)
+		}
+		said[kind+says] = true
+	}
 	names, err := fs.Glob(systems.Profiles(), "*.yaml")
 	if err != nil || len(names) < 3 {
 		t.Fatalf("%v %v", names, err)

@@ -23,9 +23,9 @@ type runCmd struct {
 	Token     string `env:"HOLDPOINT_TOKEN" help:"API token with the scopes claims and, to start runs, operations."`
 	TokenFile string `env:"HOLDPOINT_TOKEN_FILE" type:"path" placeholder:"FILE" help:"File with the token; better than an environment that others may read."`
 
-	Operation string `xor:"what" required:"" help:"The operation's ID, or:"`
-	Flow      string `xor:"what" required:"" help:"The flow whose run is started, or found again by the key."`
-	Key       string `help:"Your own key of the business case: the same work has the same key, also at the next call."`
+	Operation string `xor:"what" placeholder:"ID" help:"The operation that the command performs. Give this, or --flow with --key."`
+	Flow      string `xor:"what" placeholder:"NAME" help:"The flow whose run is started, or found again by --key."`
+	Key       string `help:"With --flow: your own key of the business case; the same work has the same key, also at the next call."`
 	Stage     string `help:"The stage of the run. Default: the first."`
 	Inputs    string `placeholder:"FILE.json" help:"Inputs of the run; - for standard input."`
 
@@ -84,6 +84,8 @@ func (c runCmd) config() (wrap.Config, error) {
 		return cfg, err
 	case len(cfg.Command) == 0:
 		return cfg, errors.New("no command: holdpoint run … -- COMMAND ARGS")
+	case c.Flow == "" && c.Operation == "":
+		return cfg, errors.New("what for? Give --operation ID, or --flow NAME with --key KEY")
 	case c.Flow != "" && c.Key == "":
 		return cfg, errors.New("--flow needs --key: without a key of yours the next call would start another run")
 	}

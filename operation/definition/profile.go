@@ -38,8 +38,9 @@ type Profile struct {
 	Source []byte   // the file as applied
 	Hash   [32]byte // SHA-256 of Source
 
-	base   template
-	region template // in the scope of a signature; nil = the credential makes none
+	base    template
+	placeAt Problem  // where the file says where the destination is
+	region  template // in the scope of a signature; nil = the credential makes none
 }
 
 // Who performs the effects of a destination. Lookups are always made by our own jobs.
@@ -183,6 +184,7 @@ func (pr *Profile) place(raw rawProfile, p *problems) {
 		if raw.SMTP != nil {
 			p.add("smtp", "this block is for kind smtp only")
 		}
+		pr.placeAt = Problem{File: p.doc.file, Line: p.doc.line("base_url"), Field: "base_url"}
 		pr.base = compileText(scopePlace, raw.BaseURL, "base_url", asWritten, p)
 		pr.tryPlace("base_url", p)
 		return
@@ -201,6 +203,7 @@ func (pr *Profile) place(raw rawProfile, p *problems) {
 	if pr.SMTP.StartTLS == "off" && !pr.Local {
 		p.add("smtp.starttls", "mail without TLS is permitted to a local destination only")
 	}
+	pr.placeAt = Problem{File: p.doc.file, Line: p.doc.line("smtp.addr"), Field: "smtp.addr"}
 	pr.base = compileText(scopePlace, raw.SMTP.Addr, "smtp.addr", asWritten, p)
 	pr.tryPlace("smtp.addr", p)
 }

@@ -144,6 +144,8 @@ func eachLiteral(t template, visit func(string)) {
 	}
 }
 
+var errNoTLS = errors.New("base_url must begin with https:// (http:// is permitted to a local destination only: local: true)")
+
 // Base gives where the destination is: an absolute URL without a trailing slash, or
 // for SMTP "smtp://host:port". Only a local destination may be reached without TLS.
 func (p *Profile) Base(env Env) (string, error) {
@@ -163,7 +165,7 @@ func (p *Profile) Base(env Env) (string, error) {
 	case err != nil || u.Host == "" || u.Opaque != "":
 		return "", errors.New("base_url is not an absolute URL")
 	case u.Scheme != "https" && (u.Scheme != "http" || !p.Local):
-		return "", errors.New("base_url must begin with https:// (http:// is permitted to a local destination only)")
+		return "", errNoTLS
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", errors.New("base_url holds no user, query or fragment")
 	}

@@ -48,7 +48,7 @@ func cardFixtures() []Fixture {
 		InFlight: []views.InFlight{{Operation: views.Link{Label: "Call about the damaged teapot", URL: "/operations/" + string(opTask)}, Attempt: "att_1", Dispatched: true, LeaseEnd: in(90 * time.Second)}},
 		Pause:    &views.ReasonForm{Form: form("/destinations/crm/pause"), InFlight: 1}}
 	pausedDest := destination
-	pausedDest.Pause, pausedDest.Resume, pausedDest.InFlight, pausedDest.Kind = nil, reason("/destinations/crm/resume"), nil, operation.RequestSMTP
+	pausedDest.Pause, pausedDest.Resume, pausedDest.InFlight, pausedDest.Kind, pausedDest.AddressUnfit = nil, reason("/destinations/crm/resume"), nil, operation.RequestSMTP, true
 	pausedDest.Paused = []views.PausedBy{{Scope: views.PauseDestination, Who: support, Since: ago(time.Hour), Reason: "Outage"}}
 	pausedDest.Health, pausedDest.Callbacks = views.HealthView{}, callbackCard()
 	older := views.DefinitionModel{Frame: frame(views.SectionFlows, "/flows/campaign-follow-up/versions/6"), Up: views.Link{Label: "Flows", URL: "/flows"}, Of: views.Link{Label: "Campaign follow-up", URL: "/flows/campaign-follow-up"},

@@ -80,6 +80,6 @@ func flowSheet() views.SheetModel {
 	return views.SheetModel{Frame: frame(views.SectionFlows, "/flows/campaign-follow-up/versions/4/sheet"), Flow: flow, URL: "/flows/campaign-follow-up/versions/4", Current: true, Hash: hashOne,
 		Introduction: "A request becomes **one task**, then **one mail**.", Outputs: []views.SheetNamed{{Key: "crm_task_id", Says: "Number of the task"}, {Key: "message_id"}},
 		Stages: []views.SheetStage{{FlowStage: stage, Account: "northdesk-42", Environment: "live", SettleAfter: 2 * time.Minute, Protection: views.SheetProtection{Unique: "reference", Lookup: true, Lag: 15 * time.Second, Authoritative: true}},
-			{FlowStage: mail, Protection: views.SheetProtection{Key: true, Header: "Idempotency-Key", Retention: 24 * time.Hour, Proven: ago(400 * time.Hour), ReplaysErrors: true}}},
+			{FlowStage: mail, Protection: views.SheetProtection{Key: true, Header: "Idempotency-Key", Retention: 24 * time.Hour, Proven: ago(400 * time.Hour), Broken: ago(30 * time.Hour), ReplaysErrors: true}}},
 		Prompts: []views.SheetPrompt{{Name: "email", Version: "3", Text: "Thank the customer; no prices."}}, Cases: []views.SheetCase{{Name: "redelivery", Title: "The same event twice", Given: "It is delivered again.", Expect: "One run."}, {Name: "resume"}}}
 }
