@@ -89,6 +89,11 @@ func (r *Record) Subject(kind operation.SubjectKind, id string, yield func(opera
 		func(h HistoryRow) error { return yield(h.Line()) }, string(kind), id)
 }
 
+// System gives the entries of the system's own history, by their sequence.
+func (r *Record) System(yield func(operation.Line) error) error {
+	return r.Subject(operation.SubjectSystem, systemSubject, yield)
+}
+
 // UnboundHash is an entry of an operation's history that holds the hash of a version, or of
 // the bytes that an attempt sent, which has another hash now or is gone.
 type UnboundHash struct {

@@ -212,6 +212,9 @@ func (c *verifyCmd) checkProof(keys *checkpoint.Keys) error {
 	}
 	fmt.Printf("Proven: %d entries of %s %s are in checkpoint %d of %s (%s, %d entries, root %x).\n", len(p.Entries),
 		p.Entries[0].Line.Entry.SubjectKind, p.Entries[0].Line.Entry.SubjectID, at.Number, at.At.Format(operation.TimeForm), at.Origin(), at.Size, at.Root)
+	if n := p.Thinned(); n > 0 {
+		fmt.Printf("%d entries whose words were removed under a term.\n", n)
+	}
 	return nil
 }
 

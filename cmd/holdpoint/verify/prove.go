@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"holdpoint/operation"
 	"holdpoint/operation/checkpoint"
@@ -29,9 +30,14 @@ func Prove(rec *store.Record, id operation.ID, file io.Reader, keys *checkpoint.
 	if len(lines) == 0 {
 		return p, c, fmt.Errorf("there is no operation %s in the history", id)
 	}
+	removals, err := removalsOf(rec, lines)
+	if err != nil {
+		return p, c, err
+	}
+	const nowhere = ^uint64(0)
 	places := map[int64]uint64{}
-	for _, l := range lines {
-		places[l.ID] = 0
+	for _, l := range slices.Concat(lines, removals) {
+		places[l.ID] = nowhere
 	}
 	var positions []uint64
 	err = rec.Log(func(e store.LogEntry) error {
@@ -44,7 +50,7 @@ func Prove(rec *store.Record, id operation.ID, file io.Reader, keys *checkpoint.
 	if err != nil {
 		return p, c, err
 	}
-	if len(positions) == 0 {
+	if places[lines[0].ID] == nowhere {
 		return p, c, fmt.Errorf("checkpoint %d, the newest published one, is older than the operation: wait for the next", c.Number)
 	}
 	prover, err := checkpoint.NewProver(c.Size, positions)
@@ -58,15 +64,50 @@ func Prove(rec *store.Record, id operation.ID, file io.Reader, keys *checkpoint.
 		return p, c, errors.New("the log in the database does not have the checkpoint's root: run holdpoint verify without --prove")
 	}
 	p.Note = note
-	for _, l := range lines[:len(positions)] { // a chain is taken up in its order
-		path, err := prover.Path(places[l.ID])
-		if err != nil {
-			return p, c, err
+	proven := func(lines []operation.Line) (out []checkpoint.ProvenEntry, err error) {
+		for _, l := range lines {
+			if places[l.ID] == nowhere {
+				break // a chain is taken up in its order
+			}
+			path, err := prover.Path(places[l.ID])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, checkpoint.ProvenEntry{Line: l, Position: places[l.ID], Path: path})
 		}
-		p.Entries = append(p.Entries, checkpoint.ProvenEntry{Line: l, Position: places[l.ID], Path: path})
+		return out, nil
+	}
+	if p.Entries, err = proven(lines); err != nil {
+		return p, c, err
+	}
+	if p.Removals, err = proven(removals); err != nil {
+		return p, c, err
+	}
+	if len(p.Removals) < len(removals) {
+		return p, c, fmt.Errorf("words of the operation were removed after checkpoint %d, the newest published one: wait for the next", c.Number)
 	}
 	_, err = p.Check(keys)
 	return p, c, err
+}
+
+// removalsOf gives the entries of the system's history that record why words of these are gone.
+func removalsOf(rec *store.Record, lines []operation.Line) (out []operation.Line, err error) {
+	gone := map[int64]bool{}
+	for _, l := range lines {
+		if l.Entry.Words.Gone() {
+			gone[l.Entry.Words.GoneAt.UnixMicro()] = true
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	err = rec.System(func(l operation.Line) error {
+		if r, ok := checkpoint.RemovalOf(l.Entry); ok && gone[r.At.UnixMicro()] {
+			out = append(out, l)
+		}
+		return nil
+	})
+	return out, err
 }
 
 func newestPublished(rec *store.Record, file io.Reader, keys *checkpoint.Keys) (best checkpoint.Checkpoint, note []byte, err error) {

@@ -2,9 +2,7 @@ package verify
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"holdpoint/operation"
@@ -27,17 +25,13 @@ func (p *pass) noteWords(l operation.Line) error {
 		value = binary.BigEndian.AppendUint64(value, uint64(e.Seq))
 		return p.words.add(wordsKey(l.ID, wordsEntry), subjectKey(value, e.SubjectKind, e.SubjectID))
 	}
-	if e.SubjectKind != operation.SubjectSystem || e.Action != operation.ActionThinned {
-		return nil
+	r, ok := checkpoint.RemovalOf(e)
+	if !ok {
+		return nil // what a broken one names shows as unrecorded
 	}
-	spans, err := checkpoint.ParseSpans(e.Links[operation.LinkThinned])
-	days, err2 := strconv.ParseUint(e.Links[operation.LinkThinnedDays], 10, 32)
-	if err != nil || err2 != nil {
-		return nil // what it names shows as unrecorded
-	}
-	for _, s := range spans {
+	for _, s := range r.Entries {
 		value := appendTime(binary.BigEndian.AppendUint64(nil, uint64(s.Last)), e.At)
-		if err := p.words.add(wordsKey(s.First, wordsSpan), binary.BigEndian.AppendUint64(value, days)); err != nil {
+		if err := p.words.add(wordsKey(s.First, wordsSpan), binary.BigEndian.AppendUint64(value, uint64(r.Days))); err != nil {
 			return err
 		}
 	}
@@ -58,9 +52,8 @@ func number(b []byte, place int) int64 {
 
 // removal is a span of entries of one recorded removal of words.
 type removal struct {
+	checkpoint.Removal
 	last int64
-	at   int64 // microseconds
-	days int64
 }
 
 // compareWords holds each entry without its words against the entries of the system's
@@ -88,25 +81,23 @@ func (p *pass) compareWords() error {
 		}
 		id, v := number(rec.key, 0), rec.value
 		if rec.key[8] == wordsSpan {
-			open = append(open, removal{number(v, 0), number(v, 1), number(v, 2)})
+			open = append(open, removal{checkpoint.Removal{At: time.UnixMicro(number(v, 1)).UTC(), Days: int(number(v, 2))}, number(v, 0)})
 			continue
 		}
 		open = slices.DeleteFunc(open, func(r removal) bool { return r.last < id })
-		if f := unrecorded(open, number(v, 0), number(v, 1)); f != "" {
+		if err := unrecorded(open, time.UnixMicro(number(v, 0)), time.UnixMicro(number(v, 1))); err != nil {
 			kind, subject, _ := parseSubject(v[24:])
-			p.found(Finding{What: Removed, Kind: kind, Subject: subject, Seq: number(v, 2), Row: id, Detail: f})
+			p.found(Finding{What: Removed, Kind: kind, Subject: subject, Seq: number(v, 2), Row: id, Detail: err.Error()})
 		}
 	}
 }
 
-// unrecorded says what is wrong with the removal of an entry's words; "" = nothing.
-func unrecorded(open []removal, gone, at int64) string {
-	i := slices.IndexFunc(open, func(r removal) bool { return r.at == gone })
-	if i < 0 {
-		return fmt.Sprintf("its words were removed, and no entry of the system's history of %s records it", time.UnixMicro(gone).UTC().Format(operation.TimeForm))
+// unrecorded says what is wrong with the removal of an entry's words; nil = nothing.
+func unrecorded(open []removal, gone, at time.Time) error {
+	for _, r := range open {
+		if r.At.Equal(gone) {
+			return r.Fault(at)
+		}
 	}
-	if days := (gone - at) / (24 * time.Hour).Microseconds(); days < open[i].days {
-		return fmt.Sprintf("its words were removed after %d days, and the term was %d", days, open[i].days)
-	}
-	return ""
+	return checkpoint.Unrecorded(gone)
 }
