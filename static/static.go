@@ -55,6 +55,7 @@ var sheets = []string{
 	"css/print.css",
 	"css/acceptance.css",
 	"css/batch.css",
+	"css/batchnew.css",
 	"css/utilities.css",
 }
 

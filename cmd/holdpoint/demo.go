@@ -129,7 +129,7 @@ func demoApplied(ctx context.Context, st *store.Store) bool {
 // welcome sends the first event through the front door, so that the inbox is not empty,
 // and says where everything is.
 func welcome(ctx context.Context, url string, door http.Handler, st *store.Store, log *slog.Logger) {
-	if err := errors.Join(demoEvent(ctx, door), demoWork(ctx, st)); err != nil {
+	if err := errors.Join(demoEvent(ctx, door), demoWork(ctx, st), demoBatch(ctx, st)); err != nil {
 		log.Error("demo event", "error", err)
 	}
 	fmt.Printf("\nHoldpoint  %s\nSandbox    http://%s   (inject faults, see what really happened)\n           Mails to people arrive there too, as messages to smtp.\n\nSign in with the password %s as\n", url, sandboxAddr(), demoPassword)

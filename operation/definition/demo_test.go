@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -70,6 +71,7 @@ func TestDemo(t *testing.T) {
 		"partner-task":      {Data: map[string]any{"subject": "Pack the spring boxes"}},
 		"plain-note":        {Data: map[string]any{"topic": "Window display"}},
 		"call-back":         {Data: map[string]any{"customer_ref": "C-1", "phone": "+48 600 100 200", "reason": "parcel is late", "note": "After five"}},
+		"spring-mailing":    {Data: map[string]any{"season": "spring", "recipients": []any{map[string]any{"email": "kim@example.test", "greeting": "Dear Kim"}}}},
 	}
 	written := map[string]any{"subject": "Hello", "text": "Dear customer,\nhello."}
 	for name, f := range d.flows {
@@ -106,7 +108,7 @@ func TestDemo(t *testing.T) {
 				t.Error(err)
 				continue
 			}
-			content, missing, err := f.Draft(st.Key, ev, inputs)
+			content, missing, err := demoContent(f, st, ev, inputs)
 			if err != nil {
 				t.Error(err)
 			}
@@ -129,7 +131,24 @@ func TestDemo(t *testing.T) {
 			}
 		}
 	}
-	if len(d.flows) != 6 || len(d.profiles) != 6 || len(d.sources) != 5 {
+	if len(d.flows) != 7 || len(d.profiles) != 6 || len(d.sources) != 5 {
 		t.Errorf("%d flows, %d profiles, %d sources", len(d.flows), len(d.profiles), len(d.sources))
 	}
+}
+
+// demoContent is the content that a stage begins with; where it fans out, that of its first
+// item.
+func demoContent(f *Flow, st Stage, ev EventData, inputs map[string]any) (map[string]any, []string, error) {
+	if st.ForEach == nil {
+		return f.Draft(st.Key, ev, inputs)
+	}
+	items, err := f.Items(st.Key, ev, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := f.Item(st.Key, ev, inputs, items[0], nil)
+	if err == nil && len(x.Problems) > 0 {
+		err = fmt.Errorf("problems %v", x.Problems)
+	}
+	return x.Content, x.Missing, err
 }
