@@ -42,7 +42,7 @@ var demoPeople = []struct {
 }{
 	{"lead@example.test", "Lena Lead", operation.RoleApprover, "marketing lead: approves"},
 	{"second@example.test", "Sam Second", operation.RoleApprover, "second approver"},
-	{"author@example.test", "Aki Author", operation.RoleAuthor, "writes drafts"},
+	{"author@example.test", "Aki Author", operation.RoleAuthor, "writes drafts, starts runs by hand"},
 	{"ops@example.test", "Olga Ops", operation.RoleOpsOwner, "ops owner: settles what is unknown"},
 	{"ops2@example.test", "Oskar Ops", operation.RoleOpsOwner, "second ops owner: decides about re-executions"},
 	{"auditor@example.test", "Ania Auditor", operation.RoleAuditor, "reads everything"},
