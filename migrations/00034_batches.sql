@@ -94,7 +94,7 @@ CREATE TABLE batch_items (
     batch_id     text COLLATE "C" NOT NULL,
     number       int NOT NULL,
     position     int NOT NULL CONSTRAINT batch_items_position CHECK (position >= 1),
-    item_key     text NOT NULL,
+    item_key     text NOT NULL,                    -- of an entry without a key: a control character and its position, which no key can be
     recipient    text NOT NULL DEFAULT '',
     title        text NOT NULL DEFAULT '',
     excluded     text NOT NULL DEFAULT '' CONSTRAINT batch_items_excluded CHECK (excluded IN ('', 'duplicate', 'suppressed')),
@@ -105,8 +105,8 @@ CREATE TABLE batch_items (
     CONSTRAINT batch_items_exact UNIQUE (batch_id, number, position, hash),
     CONSTRAINT batch_items_complete CHECK (problems = '' OR hash IS NULL)
 );
-CREATE UNIQUE INDEX batch_items_once ON batch_items (batch_id, number, item_key) WHERE excluded = '' AND problems = '';
-CREATE INDEX batch_items_twice ON batch_items (batch_id, number, item_key) WHERE excluded <> '' OR problems <> '';
+CREATE UNIQUE INDEX batch_items_once ON batch_items (batch_id, number, item_key) WHERE excluded = '';
+CREATE INDEX batch_items_twice ON batch_items (batch_id, number, item_key) WHERE excluded <> '';
 CREATE INDEX batch_items_odd ON batch_items (batch_id, number, position) WHERE excluded <> '' OR problems <> '';
 
 CREATE TABLE batch_bodies (
@@ -313,8 +313,8 @@ DECLARE
 BEGIN
     SELECT o.batch_id, o.item_key INTO of_batch, of_item FROM operations o WHERE o.id = NEW.operation_id AND o.batch_id IS NOT NULL;
     IF NEW.kind = 'contents' AND FOUND THEN
-        FOR place IN SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded = '' AND i.problems = ''
-            UNION ALL SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND (i.excluded <> '' OR i.problems <> '') LOOP
+        FOR place IN SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded = ''
+            UNION ALL SELECT i.number, i.position FROM batch_versions v JOIN batch_items i ON i.batch_id = v.batch_id AND i.number = v.number WHERE v.batch_id = of_batch AND i.item_key = of_item AND i.excluded <> '' LOOP
             DELETE FROM batch_bodies b WHERE b.batch_id = of_batch AND b.number = place.number AND b.position = place.position;
             UPDATE batch_items i SET recipient = '', title = '' WHERE i.batch_id = of_batch AND i.number = place.number AND i.position = place.position AND (i.recipient <> '' OR i.title <> '');
         END LOOP;

@@ -263,6 +263,7 @@ type BatchQuery struct {
 	Number   int                 // of the version; 0 = the current one
 	State    operation.State     // of the operation
 	Waiting  bool                // not released yet, and neither excluded nor with a problem
+	Released bool                // those that have become operations
 	Search   string              // part of key, recipient or title
 	Excluded bool                // those that are left out
 	Why      operation.Exclusion // of them, with this reason; "" = with any
@@ -355,6 +356,9 @@ type BatchFacts struct {
 
 // BatchDiff counts the differences of two versions, by item key.
 type BatchDiff struct {
-	Against                       int `json:"against"` // number of the version before
-	Added, Dropped, Changed, Same int
+	Against int `json:"against"` // number of the version before
+	Added   int `json:"added" db:"added"`
+	Dropped int `json:"dropped" db:"dropped"`
+	Changed int `json:"changed" db:"changed"`
+	Same    int `json:"same" db:"same"`
 }

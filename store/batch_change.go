@@ -19,7 +19,7 @@ type batchChange struct {
 
 const (
 	batchRowSQL = `SELECT ` + batchColumns + ` FROM batches b WHERE b.id = $1 FOR UPDATE`
-	batchNowSQL = `SELECT clock_timestamp() AS now, pg_current_xact_id()::text AS xid, i.epoch, COALESCE(encode(v.hash, 'hex'), '') AS hash
+	batchNowSQL = `SELECT clock_timestamp() AS now, COALESCE(pg_current_xact_id_if_assigned()::text, '') AS xid, i.epoch, COALESCE(encode(v.hash, 'hex'), '') AS hash
 	FROM installation i CROSS JOIN batch_versions v WHERE v.batch_id = $1 AND v.number = $2`
 )
 
@@ -66,14 +66,19 @@ func (t *tx) lockBatchRow(a Actor, id operation.BatchID, alone bool) (*batchChan
 	if err := t.get(&c.b, batchRowSQL, string(id)); err != nil {
 		return nil, err
 	}
+	return c, c.begin(t, a)
+}
+
+// begin reads what belongs to the batch's row.
+func (c *batchChange) begin(t *tx, a Actor) error {
 	var at struct {
 		Now   time.Time `db:"now"`
 		XID   string    `db:"xid"`
 		Epoch int64     `db:"epoch"`
 		Hash  string    `db:"hash"`
 	}
-	if err := t.get(&at, batchNowSQL, string(id), c.b.Number); err != nil {
-		return nil, err
+	if err := t.get(&at, batchNowSQL, string(c.b.ID), c.b.Number); err != nil {
+		return err
 	}
 	t.xid, c.hash, c.was = at.XID, at.Hash, c.b.State
 	c.unit = &unit{tx: t, actor: a, now: at.Now.UTC().Truncate(time.Microsecond), facts: loaded{Epoch: at.Epoch}}
@@ -81,21 +86,21 @@ func (t *tx) lockBatchRow(a Actor, id operation.BatchID, alone bool) (*batchChan
 		c.now = c.b.UpdatedAt.UTC()
 	}
 	c.op = &opRow{RunID: c.b.RunID, Flow: c.b.Flow, FlowVersion: c.b.FlowVersion, Stage: c.b.Stage, StageNo: c.b.StageNo, Stages: c.b.Stages, Destination: c.b.Destination, Action: c.b.Action,
-		State: c.decidedAs()}
+		State: decidedAs(c.b.State)}
 	flow, err := t.s.flowVersion(t.ctx, t.Tx, c.b.Flow, c.b.FlowVersion)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c, c.named(flow, c.b.FlowVersion)
+	return c.named(flow, c.b.FlowVersion)
 }
 
 // decidedAs is the state of one operation in which the same may be decided.
-func (c *batchChange) decidedAs() operation.State {
-	switch c.b.State {
+func decidedAs(s operation.BatchState) operation.State {
+	switch s {
 	case operation.BatchPendingApproval, operation.BatchCanaryReview:
 		return operation.PendingApproval
 	}
-	return operation.State(c.b.State)
+	return operation.State(s)
 }
 
 // note writes an entry into the batch's history, with the move of its state.

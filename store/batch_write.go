@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strconv"
 	"strings"
 
 	"holdpoint/operation"
@@ -34,6 +35,9 @@ func (b *batchBuilder) writeItems(items []madeItem) error {
 			}
 			problems[i] = js
 		}
+		if m.key == "" {
+			keys[i] = noKey(m.position)
+		}
 		hashes[i] = []byte{}
 		if m.hash != nil {
 			hashes[i] = m.hash[:]
@@ -47,13 +51,16 @@ func (b *batchBuilder) writeItems(items []madeItem) error {
 	return err
 }
 
+// noKey stands for the key of an entry that has none, which nobody can approve.
+func noKey(position int) string { return "\x01" + strconv.Itoa(position) }
+
 // storedText takes out the one character that PostgreSQL stores in no text.
 func storedText(s string) string { return strings.ReplaceAll(s, "\x00", "\uFFFD") }
 
 // keptSalts reads what these items were in the version before.
 func (b *batchBuilder) keptSalts(dst any, keys []string) error {
 	return b.list2(dst, `SELECT i.item_key, x.content, x.request, x.salt FROM batch_items i JOIN batch_bodies x ON x.batch_id = i.batch_id AND x.number = i.number AND x.position = i.position
-		WHERE i.batch_id = $1 AND i.number = $2 AND i.item_key = ANY($3) AND i.excluded = '' AND i.problems = ''`, string(b.id), b.before, pq.Array(keys))
+		WHERE i.batch_id = $1 AND i.number = $2 AND i.item_key = ANY($3) AND i.excluded = ''`, string(b.id), b.before, pq.Array(keys))
 }
 
 // list2 is list of the transaction; the builder's own list is the hash over its entries.
