@@ -102,11 +102,13 @@ func (q BatchQuery) sql(b Batch) (string, []any) {
 	q.narrow(&c, b)
 	columns := `i.number, i.position, CASE WHEN i.item_key LIKE E'\x01%' THEN '' ELSE i.item_key END AS item_key, i.recipient, i.title, i.excluded, i.problems, COALESCE(i.hash, '') AS hash, COALESCE(o.id, '') AS operation_id, COALESCE(o.state, '') AS state,
 		COALESCE(o.delivery, '') AS delivery, COALESCE(o.remedy, '') AS remedy, ` + q.change()
-	from := ` FROM batch_items i LEFT JOIN operations o ON o.run_id = ` + c.arg(string(b.RunID)) + ` AND o.stage = ` + c.arg(b.Stage) + ` AND o.item_key = i.item_key AND o.replacement = 0 AND i.excluded = ''
-		AND i.number = ` + c.arg(b.Number)
+	from := ""
 	if q.State != "" || q.Open || q.Bounced {
 		from = ` FROM operations o JOIN batch_items i ON o.batch_id = i.batch_id AND o.batch_no = i.position AND i.number = ` + c.arg(b.Number)
 		c.add("o.batch_id = ?", string(q.Batch))
+	} else {
+		from = ` FROM batch_items i LEFT JOIN operations o ON o.run_id = ` + c.arg(string(b.RunID)) + ` AND o.stage = ` + c.arg(b.Stage) + ` AND o.item_key = i.item_key AND o.replacement = 0 AND i.excluded = ''
+		AND i.number = ` + c.arg(b.Number)
 	}
 	if q.Bodies {
 		columns += `, COALESCE(x.item, '') AS item, COALESCE(x.content, '') AS content, COALESCE(x.request, '') AS request`
