@@ -137,6 +137,8 @@ func (n *notifier) link(i store.NoticeItem) string {
 		return base + "/operations/" + i.Subject
 	case strings.HasPrefix(i.Subject, "run_"):
 		return base + "/runs/" + i.Subject
+	case strings.HasPrefix(i.Subject, "bat_"):
+		return base + "/batches/" + i.Subject
 	case i.Kind == operation.NoticeAlert:
 		return base + "/installation"
 	case i.Task != nil:

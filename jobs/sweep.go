@@ -48,6 +48,8 @@ const expiryEvery = 10
 func (w *Worker) sweepExpired(ctx context.Context) {
 	n, err := w.store.SweepExpired(ctx, store.System("job"))
 	w.swept("approval", n, err)
+	n, err = w.store.SweepBatches(ctx, store.System("job"))
+	w.swept("batch_approval", n, err)
 	n, err = w.store.SweepSilence(ctx, store.System("job"))
 	w.swept("silence", n, err)
 	n, err = w.store.SweepStarts(ctx)

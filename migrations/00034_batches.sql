@@ -248,6 +248,21 @@ ALTER TABLE history VALIDATE CONSTRAINT history_subject;
 ALTER TABLE chain_heads DROP CONSTRAINT chain_heads_kind;
 ALTER TABLE chain_heads ADD CONSTRAINT chain_heads_kind CHECK (subject_kind IN ('incident', 'task', 'pattern', 'limit', 'report', 'acceptance', 'batch'));
 
+-- Three more things that people are told of.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    place record;
+    old   text;
+BEGIN
+    FOR place IN SELECT * FROM (VALUES ('notice_choices', 'notice_choices_kind'), ('notices', 'notices_kind')) AS p(tab, name) LOOP
+        SELECT pg_get_expr(conbin, conrelid) INTO STRICT old FROM pg_constraint WHERE conname = place.name AND conrelid = CAST(place.tab AS regclass);
+        EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', place.tab, place.name);
+        EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (%s OR kind IN (''canary'', ''batch_paused'', ''batch_closed''))', place.tab, place.name, old);
+    END LOOP;
+END $$;
+-- +goose StatementEnd
+
 -- An item of an approved batch begins as ready: its version is cleared already.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION is_move(from_state text, to_state text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN

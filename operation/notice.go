@@ -25,12 +25,15 @@ const (
 	NoticeContradiction NoticeKind = "contradiction" // evidence of an effect contradicts what a person decided
 	NoticeCaseTaken     NoticeKind = "case_taken"    // somebody took a recovery case over from you
 	NoticeTask          NoticeKind = "task"          // an improvement task is yours, is due or overdue
+	NoticeCanary        NoticeKind = "canary"        // the first items of a batch are through: look, and decide about the rest
+	NoticeBatchPaused   NoticeKind = "batch_paused"  // a batch paused by itself
+	NoticeBatchClosed   NoticeKind = "batch_closed"  // every operation of a batch is closed: the flow's owner is told
 	NoticeDigest        NoticeKind = "digest"        // once a day: what waits
 )
 
 // NoticeKinds lists every kind in the order in which people set them.
-var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeCaseTaken, NoticeContradiction, NoticeExpired, NoticeOverdue,
-	NoticeWork, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeTask, NoticeDigest}
+var NoticeKinds = []NoticeKind{NoticeApproval, NoticeChanges, NoticeUnknown, NoticeReexecution, NoticeCaseTaken, NoticeContradiction, NoticeExpired, NoticeOverdue, NoticeCanary, NoticeBatchPaused,
+	NoticeWork, NoticeBatchClosed, NoticeCompleted, NoticeAlert, NoticeLimit, NoticeLimitBack, NoticeReport, NoticeTask, NoticeDigest}
 
 // Valid reports whether k is one of NoticeKinds.
 func (k NoticeKind) Valid() bool {
@@ -68,7 +71,7 @@ func (k NoticeKind) Modes() []NoticeMode {
 // rest once a day.
 func (k NoticeKind) Default() NoticeMode {
 	switch k {
-	case NoticeWork, NoticeCompleted, NoticeDigest:
+	case NoticeWork, NoticeCompleted, NoticeBatchClosed, NoticeDigest:
 		return NoticeInDaily
 	case NoticeReport: // for whoever chooses it
 		return NoticeOff

@@ -135,7 +135,11 @@ func (s *Store) SweepRetention(ctx context.Context, a Actor) (int, error) {
 			return total, err
 		}
 	}
-	n, err := s.sweepDeliveries(ctx, a)
+	n, err := s.sweepBatchContents(ctx, a)
+	if total += n; err != nil {
+		return total, err
+	}
+	n, err = s.sweepDeliveries(ctx, a)
 	if total += n; err != nil {
 		return total, err
 	}

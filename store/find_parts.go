@@ -142,7 +142,7 @@ func (p *OperationPage) readCase(u *unit) error {
 
 func (p *OperationPage) readRun(u *unit) error {
 	var rows []opRow
-	if err := u.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 AND o.id <> $2 ORDER BY o.stage_no, o.item_key, o.replacement`, string(p.RunID), string(p.ID)); err != nil {
+	if err := u.list(&rows, `SELECT `+opColumns+` FROM `+beside("$1", "$3")+` o WHERE o.id <> $2 ORDER BY o.stage_no, o.item_key, o.replacement`, string(p.RunID), string(p.ID), p.ItemKey); err != nil {
 		return err
 	}
 	for _, r := range rows {

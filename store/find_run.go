@@ -7,6 +7,8 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
+
+	"github.com/lib/pq"
 )
 
 // RunPage is one run with its stages, event and deliveries.
@@ -20,7 +22,8 @@ type RunPage struct {
 	InputsText  string
 	CreatedAt   time.Time
 	Now         time.Time
-	Operations  []OperationSummary // in the order of stages, replacements after originals
+	Operations  []OperationSummary // in the order of stages, replacements after originals; without the items of batches
+	Batches     []Batch            // stages that fan out, in the order of stages
 	Waived      map[string]WaiverRow
 	Events      []EventRow
 	Deliveries  []DeliveryRow
@@ -95,7 +98,14 @@ func (s *Store) FindRun(ctx context.Context, viewer Actor, id operation.RunID) (
 
 func (p *RunPage) readOperations(t *tx) error {
 	var rows []opRow
-	if err := t.list(&rows, `SELECT `+opColumns+` FROM operations o WHERE o.run_id = $1 ORDER BY o.stage_no, o.item_key, o.replacement`, string(p.ID)); err != nil {
+	if err := t.list(&p.Batches, `SELECT `+batchColumns+` FROM batches b WHERE b.run_id = $1 ORDER BY b.stage_no`, string(p.ID)); err != nil {
+		return err
+	}
+	from := `operations o WHERE o.run_id = $1`
+	if len(p.Batches) > 0 {
+		from = beside("$1", "''") + ` o`
+	}
+	if err := t.list(&rows, `SELECT `+opColumns+` FROM `+from+` ORDER BY o.stage_no, o.item_key, o.replacement`, string(p.ID)); err != nil {
 		return err
 	}
 	var waived []WaiverRow
@@ -112,6 +122,10 @@ func (p *RunPage) readOperations(t *tx) error {
 		stages = append(stages, rowOf(&rows[i], gone))
 		ids[string(rows[i].NextUser)] = true
 	}
+	for i := range p.Batches {
+		stages = append(stages, batchStanding(&p.Batches[i], gone))
+		ids[string(p.Batches[i].NextUser)] = true
+	}
 	for i := range rows {
 		p.Operations = append(p.Operations, OperationSummary{rows[i]})
 		p.EarlierOpen[rows[i].ID] = earlierOpen(p.Flow, &rows[i], stages)
@@ -125,7 +139,11 @@ func (p *RunPage) readHashes(t *tx) error {
 		ID   operation.VersionID `db:"id"`
 		Hash []byte              `db:"hash"`
 	}
-	err := t.list(&rows, `SELECT v.id, v.hash FROM operations o JOIN content_versions v ON v.id = o.version_id WHERE o.run_id = $1 AND v.hash IS NOT NULL`, string(p.ID))
+	ids := make([]string, len(p.Operations))
+	for i, o := range p.Operations {
+		ids[i] = string(o.ID)
+	}
+	err := t.list(&rows, `SELECT v.id, v.hash FROM operations o JOIN content_versions v ON v.id = o.version_id WHERE o.id = ANY($1) AND v.hash IS NOT NULL`, pq.Array(ids))
 	for _, r := range rows {
 		p.Hashes[r.ID] = r.Hash
 	}

@@ -253,7 +253,8 @@ func (t *tx) rowsOf(ids []string, now time.Time) ([]InboxRow, error) {
 	return out, nil
 }
 
-// CountInbox counts the decisions that ListInbox lists for this person, up to CountLimit.
+// CountInbox counts the decisions that ListInbox lists for this person, and those about
+// batches, up to CountLimit.
 func (s *Store) CountInbox(ctx context.Context, viewer Actor) (int, error) {
 	l := lookOf(ctx, viewer)
 	if n, ok := looked(l, lookWaiting, viewer); ok {
@@ -287,6 +288,11 @@ func (t *tx) countInbox(v Viewer) (int, error) {
 	if err := t.get(&row, `SELECT (`+counting+`) AS n, EXISTS (SELECT 1 FROM held_events h WHERE h.open) AS held`, args...); err != nil {
 		return 0, err
 	}
+	batches, _, err := t.batchesToDecide(v)
+	if err != nil {
+		return 0, err
+	}
+	row.N += len(batches)
 	if row.Held {
 		held, err := t.waitingHeld(v)
 		if err != nil {

@@ -91,7 +91,8 @@ func (c *noticeClaim) read(rows []noticeSent) error {
 		c.flows[n.Flow] = f
 	}
 	var ops []*noticeOp
-	if err := c.list(&ops, `SELECT id, stage, state, next_kind, next_system, next_at, next_since FROM operations WHERE id = ANY($1)`, pq.Array(subjects)); err != nil {
+	if err := c.list(&ops, `SELECT id, stage, state, next_kind, next_system, next_at, next_since FROM operations WHERE id = ANY($1)
+		UNION ALL SELECT id, stage, CASE WHEN state IN ('pending_approval', 'canary_review') THEN 'pending_approval' ELSE state END, next_kind, next_system, next_at, next_since FROM batches WHERE id = ANY($1)`, pq.Array(subjects)); err != nil {
 		return err
 	}
 	for _, o := range ops {

@@ -99,7 +99,7 @@ func (p *noticePass) dropSteps(rows []waitingRow) error {
 }
 
 func (p *noticePass) planDecision(r *waitingRow) error {
-	kind := operation.NoticeFor(r.Kind, r.Last)
+	kind := r.kind()
 	if kind == "" {
 		return nil
 	}
@@ -191,6 +191,9 @@ func (p *noticePass) planFacts() error {
 		if err := p.planCaseTaken(fact); err != nil {
 			return err
 		}
+	}
+	if err := p.planEnded(); err != nil {
+		return err
 	}
 	for _, fact := range p.runs {
 		var name string

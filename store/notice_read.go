@@ -88,6 +88,8 @@ type noticePass struct {
 	alert   []noticeFact
 	against []noticeFact // evidence against a person's decision
 	taken   []noticeFact // cases that somebody took
+	batches []string     // batches to look at
+	ended   []noticeFact // batches that were closed
 
 	flows   map[string]*flowPeople
 	people  map[operation.UserID]*noticePerson
@@ -118,10 +120,17 @@ func (p *noticePass) look() error {
 		return err
 	}
 	p.ids = append(p.ids, steps...)
+	if err := p.readOpenBatches(); err != nil {
+		return err
+	}
+	p.splitBatches()
 	if err := p.forgetDecided(); err != nil {
 		return err
 	}
 	if err := p.planDecisions(); err != nil {
+		return err
+	}
+	if err := p.planBatchDecisions(); err != nil {
 		return err
 	}
 	if err := p.planFacts(); err != nil {
@@ -153,6 +162,8 @@ func (p *noticePass) take(e noticeEntry) {
 		p.taken = append(p.taken, noticeFact{e.Subject, e.Actor, e.At})
 	case e.Kind == string(operation.SubjectOperation) && e.From != e.To:
 		p.moved, p.ids = append(p.moved, e.Subject), append(p.ids, e.Subject)
+	case e.Kind == string(operation.SubjectBatch):
+		p.takeBatch(e)
 	case e.Kind == string(operation.SubjectRun) && e.Action == "run_"+string(operation.RunCompleted):
 		p.runs = append(p.runs, noticeFact{e.Subject, e.Actor, e.At})
 	case e.Kind == string(operation.SubjectSystem) && e.Action == "pause":
@@ -310,6 +321,10 @@ func (s *Store) WakeNotices(ctx context.Context, grace time.Duration) (int, erro
 		}
 		if err := p.planUpdates(`SELECT n.id FROM notices n JOIN operations o ON o.id = n.subject WHERE n.live
 			AND (o.next_kind <> n.decision OR o.next_since IS DISTINCT FROM n.since OR o.next_system) LIMIT 200`); err != nil {
+			return err
+		}
+		if err := p.planUpdates(`SELECT n.id FROM notices n JOIN batches b ON b.id = n.subject WHERE n.live
+			AND (b.next_kind <> n.decision OR b.next_since IS DISTINCT FROM n.since OR b.next_system) LIMIT 200`); err != nil {
 			return err
 		}
 		if len(p.jobs) == 0 {
