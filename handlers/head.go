@@ -25,6 +25,9 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 	if p.State == operation.PendingApproval && p.Policy != nil {
 		h.Number, h.Required, h.Given = p.VersionNo, max(p.Policy.Required, 1), p.Approved()
 	}
+	if p.BatchID != "" {
+		h.Batch, h.BatchRow = &views.Link{Label: shortID(string(p.BatchID)), URL: pathBatch(p.BatchID)}, p.BatchNo
+	}
 	run := views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}
 	if p.Remedy == store.RemedyBlocked && p.State.WithoutEffect() {
 		h.Blocked = &run

@@ -63,6 +63,9 @@ func (s *site) inboxMine(c echo.Context, m *views.InboxModel) error {
 	if err != nil {
 		return err
 	}
+	if m.Batches, err = s.inboxBatches(c); err != nil {
+		return err
+	}
 	m.StillChecked, m.NextCheck, m.StillCheckedURL = in.Unknown, in.NextCheck, views.PathOperations+"?state=unknown"
 	groups := map[operation.DecisionKind]*views.InboxGroup{}
 	late := views.InboxGroup{Kind: views.GroupOverdue}

@@ -19,7 +19,11 @@ func (s *site) preview(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	body := shownValue(v.Content()["html"])
+	return s.showPreview(c, shownValue(v.Content()["html"]))
+}
+
+// showPreview writes the HTML part of a mail.
+func (s *site) showPreview(c echo.Context, body string) error {
 	if body == "" {
 		return store.ErrNotFound
 	}

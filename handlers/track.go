@@ -2,8 +2,10 @@ package handlers
 
 import (
 	"encoding/hex"
+	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
 )
@@ -20,10 +22,31 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 				out = append(out, runStage(p, n, o, i+1, lang, t))
 			}
 		}
-		if !found && len(p.Operations) > 0 && !p.Operations[0].Adopted {
+		for _, x := range p.Batches {
+			if x.Stage == st.Key {
+				found = true
+				out = append(out, batchStage(x, n, st, i+1, lang, p.Now))
+			}
+		}
+		if !found && (len(p.Operations) > 0 && !p.Operations[0].Adopted || len(p.Batches) > 0) {
 			out = append(out, views.RunStage{Number: i + 1, Key: st.Key, Title: st.Title.In(lang), Mark: views.MarkLater, Destination: st.Destination, Preview: views.Sentence("run.preview.none")})
 		}
 	}
+	return out
+}
+
+// batchStage is the line of a fanned-out stage.
+func batchStage(x store.Batch, n names, st definition.Stage, number int, lang string, now time.Time) views.RunStage {
+	next := x.Next()
+	out := views.RunStage{Number: number, Key: x.Stage, Title: st.Title.In(lang), URL: pathBatch(x.ID), State: stageState(x), Destination: x.Destination, Mark: views.MarkNext,
+		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At, Overdue: x.Overdue(now)}
+	switch {
+	case x.Satisfied:
+		out.Mark = views.MarkKept
+	case x.State.Closed():
+		out.Mark = views.MarkBlocked
+	}
+	out.Preview = views.Sentence("batch.in_run", "N", x.Included)
 	return out
 }
 

@@ -80,6 +80,7 @@ var walkCases = map[string]walkCase{
 	"GET /confirm/provider":                     {answer: notHere},   // no provider is set up
 	"/cases/:id":                                {things: "case", open: true},
 	"POST /cases/:id/beat":                      {things: "case", open: true, answer: whatever, absent: []int{http.StatusNotFound, http.StatusBadRequest}},
+	"/batches/:id":                              {things: "nobody's"},
 	"/cases/queues/:id":                         {things: "nobody's"},
 	"GET /cases/result":                         {answer: redirects}, // no list was worked on
 	"/figures/:figure":                          {things: "figure", open: true},

@@ -12,7 +12,7 @@ import (
 const sameLook = 5 * time.Minute
 
 // Look is what an auditor had before their eyes: content of one operation, one of its
-// attachments, what a run was started with, or what a delivery brought.
+// attachments, what a run was started with, what a delivery brought, or a batch.
 type Look struct {
 	Operation  operation.ID
 	Flow       string // that it belongs to; "" = none
@@ -21,11 +21,12 @@ type Look struct {
 	Attachment operation.AttachmentID
 	Delivery   operation.DeliveryID
 	Run        operation.RunID
+	Batch      operation.BatchID
 }
 
 // what names the look among those of one session.
 func (l Look) what() string {
-	return string(l.Operation) + " " + string(l.Version) + " " + string(l.Attempt) + " " + string(l.Attachment) + " " + string(l.Delivery) + " " + string(l.Run)
+	return string(l.Operation) + " " + string(l.Version) + " " + string(l.Attempt) + " " + string(l.Attachment) + " " + string(l.Delivery) + " " + string(l.Run) + " " + string(l.Batch)
 }
 
 // RecordLook records that an auditor looks at content. It stands in the auditor's own
@@ -59,7 +60,7 @@ func (s *Store) RecordLook(ctx context.Context, viewer Actor, l Look) error {
 			return err
 		}
 		return t.enter(viewer, now, operation.SubjectUser, viewer.ID, "look", "", "role", string(operation.RoleAuditor), "operation", string(l.Operation),
-			"flow", l.Flow, "version", string(l.Version), "attempt", string(l.Attempt), "attachment", string(l.Attachment), "delivery", string(l.Delivery), "run", string(l.Run))
+			"flow", l.Flow, "version", string(l.Version), "attempt", string(l.Attempt), "attachment", string(l.Attachment), "delivery", string(l.Delivery), "run", string(l.Run), "batch", string(l.Batch))
 	})
 }
 

@@ -41,10 +41,13 @@ const (
 	PartUnsent     = "unsent"
 	PartDuplicate  = "duplicate"
 	PartSuppressed = "suppressed"
+	// What lists of items can be narrowed to besides.
+	PartOperation = "operation" // became an operation
+	PartAny       = "any"       // left out, for whatever reason
 )
 
 // batchParts lists those keys.
-var batchParts = []string{PartToCome, PartUnsent, PartDuplicate, PartSuppressed}
+var batchParts = []string{PartToCome, PartUnsent, PartDuplicate, PartSuppressed, PartOperation, PartAny}
 
 // Included is how many entries are to be sent, or were.
 func (c BatchCounts) Included() int { return c.Total - c.Duplicates - c.Suppressed }

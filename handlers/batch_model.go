@@ -1,0 +1,222 @@
+package handlers
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"holdpoint/operation"
+	"holdpoint/operation/definition"
+	"holdpoint/store"
+	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
+)
+
+// effectMail is the kind of effect that people call a mail.
+const effectMail = "email"
+
+// head is the top of the page.
+func (b batchOf) head() views.BatchHead {
+	p := b.p
+	next := p.Next()
+	h := views.BatchHead{ID: p.ID, URL: pathBatch(p.ID), Title: b.title(), Flow: views.Link{Label: p.Def.Title.In(b.lang), URL: pathFlow(p.Flow)}, FlowVersion: p.FlowVersion,
+		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(b.lang), BatchStanding: b.standing(), Revision: p.Revision, Number: p.Number,
+		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.ops.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Overdue(p.Now),
+		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt)}
+	if f := p.Version.Facts(); f.Sum != 0 {
+		h.Money = []views.Money{{Minor: strconv.FormatInt(f.Sum, 10), Currency: f.Currency}}
+	}
+	if p.Policy != nil && b.waits() {
+		h.Given, h.Required = b.ops.p.Approved(), max(p.Policy.Required, 1)
+	}
+	for _, x := range p.Pauses {
+		h.Paused = append(h.Paused, views.PausedBy{Scope: views.PauseScope(x.Kind), Who: b.n.person(x.By), Since: x.At, Reason: x.Reason})
+	}
+	return h
+}
+
+// waits reports that people decide about the batch now.
+func (b batchOf) waits() bool {
+	return b.p.State == operation.BatchPendingApproval || b.p.State == operation.BatchCanaryReview && !b.p.Stopped()
+}
+
+func (b batchOf) standing() views.BatchStanding {
+	out := standingOf(b.p.Batch, b.p.Counts, b.n)
+	if out.Pause != nil && out.Pause.Auto != "" {
+		measured(out.Pause, limitsOf(b.p.Stage2))
+	}
+	return out
+}
+
+// standingOf says where a batch stands.
+func standingOf(p store.Batch, c store.BatchCounts, n names) views.BatchStanding {
+	out := views.BatchStanding{State: p.State}
+	if p.Paused() {
+		out.Pause = &views.BatchPause{Auto: p.PausedAuto, Why: p.PausedWhy, Who: n.person(p.PausedBy), At: timeOf(p.PausedAt)}
+	}
+	if p.Stopped() {
+		out.Stop = &views.BatchStop{Why: p.StoppedWhy, Who: n.person(p.StoppedBy), At: timeOf(p.StoppedAt)}
+	}
+	s := c.States
+	left := c.Waiting + s[operation.Ready] + s[operation.InProgress] + s[operation.RetryScheduled] + s[operation.Waiting]
+	out.Settling = p.State == operation.BatchRunning && left == 0 && s[operation.Unknown]+s[operation.Review]+s[operation.ReexecutionRequested] > 0
+	return out
+}
+
+func limitsOf(st definition.Stage) operation.BatchLimits {
+	if st.ForEach != nil {
+		return st.ForEach.PauseWhen
+	}
+	return operation.DefaultBatchLimits
+}
+
+// measured reads what an automatic pause was decided on: "<limit>: <n> of <window>".
+func measured(x *views.BatchPause, limits operation.BatchLimits) {
+	_, numbers, _ := strings.Cut(x.Why, ": ")
+	count, of, ok := strings.Cut(numbers, " of ")
+	n, err1 := strconv.Atoi(count)
+	window, err2 := strconv.Atoi(of)
+	if !ok || err1 != nil || err2 != nil || window < 1 {
+		return
+	}
+	x.Rate, x.Window = int64(n)*10_000/int64(window), window
+	x.Limit = hundredths(map[string]int{operation.AlarmErrors: limits.Errors, operation.AlarmUnknown: limits.Unknown, operation.AlarmBounced: limits.Bounced}[x.Auto])
+}
+
+// hundredths turns a limit in thousandths into hundredths of a percent; one that is never
+// passed is none.
+func hundredths(thousandths int) int64 {
+	if thousandths >= 1000 {
+		return 0
+	}
+	return int64(thousandths) * 10
+}
+
+// counts are where each row of the list stands.
+func (b batchOf) counts() views.BatchCounts {
+	return batchCounts(b.p.Counts, b.itemsURL())
+}
+
+func batchCounts(c store.BatchCounts, itemsURL string) views.BatchCounts {
+	return views.BatchCounts{Total: c.Total, Duplicates: c.Duplicates, Suppressed: c.Suppressed, ToCome: c.Waiting, Unsent: c.GivenUp, Ops: c.States, ItemsURL: itemsURL}
+}
+
+// stages are the run's, this one marked.
+func (b batchOf) stages() []views.StageLink {
+	var out []views.StageLink
+	for i, st := range b.p.Def.Stages {
+		link := views.StageLink{Number: i + 1, Title: st.Title.In(b.lang), State: operation.Waiting, Current: st.Key == b.p.Stage}
+		for _, o := range b.p.Siblings {
+			if o.Stage == st.Key {
+				link.URL, link.State = pathOperation(o.ID), o.State
+			}
+		}
+		for _, x := range append(b.p.Batches, b.p.Batch) {
+			if x.Stage == st.Key {
+				link.URL, link.State = pathBatch(x.ID), stageState(x)
+			}
+		}
+		out = append(out, link)
+	}
+	return out
+}
+
+// stageState says a batch's state in the words of one operation, for the track of a run.
+func stageState(x store.Batch) operation.State {
+	switch x.State {
+	case operation.BatchCanary, operation.BatchRunning:
+		return operation.InProgress
+	case operation.BatchCanaryReview:
+		return operation.PendingApproval
+	case operation.BatchClosed:
+		if x.Satisfied {
+			return operation.Confirmed
+		}
+		return operation.NotExecuted
+	}
+	return operation.State(x.State)
+}
+
+// batchSent is how far the batch is; nil = nothing was cleared yet.
+func (s *site) batchSent(c echo.Context, b batchOf) (*views.BatchSent, error) {
+	p := b.p
+	if p.Cleared == 0 && p.Counts.Operations() == 0 {
+		return nil, nil
+	}
+	out := &views.BatchSent{Closed: p.Counts.Closed(), Of: p.Counts.Operations() + p.Counts.Waiting, PerMinute: int(p.Rate*60 + 0.5), Ends: p.End, Window: windowOf(p)}
+	if len(p.Marks) > 0 {
+		out.Started = firstSent(p)
+	}
+	if p.Canary > 0 && (p.State == operation.BatchCanary || p.State == operation.BatchCanaryReview) {
+		out.Of = min(p.Canary, p.Included)
+		canary, err := s.batchCanary(c, b)
+		if err != nil {
+			return nil, err
+		}
+		out.Canary = canary
+	}
+	return out, nil
+}
+
+// firstSent is when the first approval let items go.
+func firstSent(p *store.BatchPage) time.Time {
+	for _, h := range p.History {
+		if h.Action == "clear" {
+			return h.At
+		}
+	}
+	return time.Time{}
+}
+
+// windowOf sums the newest marks up to what the automatic pause looks at.
+func windowOf(p *store.BatchPage) views.BatchWindow {
+	l := limitsOf(p.Stage2)
+	w := views.BatchWindow{ErrorLimit: hundredths(l.Errors), UnknownLimit: hundredths(l.Unknown), BounceLimit: hundredths(l.Bounced)}
+	for i := len(p.Marks) - 1; i >= 0; i-- {
+		m := p.Marks[i]
+		n := m.Confirmed + m.NotStarted + m.Unknown
+		if w.Last > 0 && w.Last+n > l.Last {
+			break
+		}
+		w.Last, w.Errors, w.Unknown = w.Last+n, w.Errors+m.NotStarted, w.Unknown+m.Unknown
+	}
+	return w
+}
+
+// canaryShown is how many items of a canary its page lists, of each state.
+const canaryShown = 3
+
+// batchCanary are the first items and what became of them: some of each state.
+func (s *site) batchCanary(c echo.Context, b batchOf) (*views.BatchCanary, error) {
+	p := b.p
+	out := &views.BatchCanary{N: min(p.Canary, p.Included), URL: b.itemsURL() + "?state=operation"}
+	out.Counts = views.BatchCounts{Total: out.N, Ops: p.Counts.States, ToCome: max(out.N-p.Counts.Operations(), 0)}
+	if p.State != operation.BatchCanaryReview {
+		return out, nil
+	}
+	for _, part := range out.Counts.Parts() {
+		list, err := s.Store.BatchItems(c.Request().Context(), web.VisitOf(c).Actor(), store.BatchQuery{Batch: p.ID, State: operation.State(part.Key), Limit: canaryShown})
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range list.Items {
+			out.Rows = append(out.Rows, itemLine(p, i))
+		}
+	}
+	return out, nil
+}
+
+// found is what the destination says of the items.
+func (b batchOf) found() views.BatchFound {
+	s := b.p.Counts.States
+	f := views.BatchFound{Unknown: s[operation.Unknown], Review: s[operation.Review] + s[operation.ReexecutionRequested], ExportURL: pathBatch(b.p.ID) + "/items.csv", ItemsURL: b.itemsURL(),
+		OperationsURL: b.itemsURL() + "?state=operation", AcceptedOnly: b.p.EffectType == effectMail}
+	if f.Unknown+f.Review > 0 && b.may(owners.roles...) {
+		settle, _ := b.form("settle")
+		look, _ := b.form("lookup")
+		f.Settle, f.Lookup = &settle, &look
+	}
+	return f
+}

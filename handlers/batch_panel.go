@@ -1,0 +1,152 @@
+package handlers
+
+import (
+	"strings"
+
+	"holdpoint/operation"
+	"holdpoint/store"
+	"holdpoint/views"
+)
+
+// panel is what is decided next, and what this viewer may do.
+func (b batchOf) panel() views.BatchPanel {
+	p := views.BatchPanel{Decide: b.decide(), Withdraw: b.withdraw(), Revise: b.revise()}
+	cleared := b.p.State.Cleared() || b.p.State == operation.BatchCanaryReview
+	if cleared && !b.p.Stopped() {
+		p.Stop = b.act(views.BatchActStop)
+		if b.p.Paused() {
+			p.Resume = b.act(views.BatchActResume)
+		} else {
+			p.Pause = b.act(views.BatchActPause)
+		}
+	}
+	if b.p.State == operation.BatchDraft || b.p.State == operation.BatchPendingApproval {
+		p.Cancel = b.act(views.BatchActCancel)
+	}
+	switch next := b.p.Next(); {
+	case p.Decide != nil:
+		p.Yours = p.Decide.Barred == nil
+	case p.Resume != nil:
+		p.Yours = p.Resume.Barred == nil && b.n.myTurn(next.Who)
+	case b.p.State == operation.BatchDraft:
+		p.Yours = p.Revise != nil && p.Revise.Barred == nil
+	}
+	return p
+}
+
+// act leads to the page that says what is done to how many items.
+func (b batchOf) act(a views.BatchAct) *views.LinkAction {
+	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct(a)}
+}
+
+// mayAct says why the viewer may not pause, resume, stop or cancel; nil = they may. An
+// author may also withdraw what was never approved.
+func (b batchOf) mayAct(a views.BatchAct) *operation.Refusal {
+	f := b.p.Def
+	roles := append([]operation.Role{f.Owner.Role, operation.RoleOpsOwner, operation.RoleAdmin}, b.p.Stage2.Approval.Roles()...)
+	if a == views.BatchActCancel {
+		roles = append(roles, f.Author.Role, operation.RoleAuthor)
+	}
+	return b.ops.needs(f.Owner.Role, roles...)
+}
+
+// revise leads to the page on which the author makes a new version.
+func (b batchOf) revise() *views.LinkAction {
+	if b.p.State != operation.BatchDraft && b.p.State != operation.BatchPendingApproval {
+		return nil
+	}
+	author := b.p.Def.Author.Role
+	if author == "" {
+		author = operation.RoleAuthor
+	}
+	why := b.ops.needs(author, author, operation.RoleAuthor)
+	if why != nil && b.p.State == operation.BatchPendingApproval {
+		return nil
+	}
+	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/revise", Barred: why}
+}
+
+// decide is the approvers' decision about the whole, or why it is not the viewer's.
+func (b batchOf) decide() *views.DecideForm {
+	if !b.waits() {
+		return nil
+	}
+	f := b.ops.decide()
+	if f == nil {
+		return nil
+	}
+	f.Form, _ = b.formOf(f.Form, "decide")
+	ask := &views.BatchAsk{Phase: b.p.Phase(), Items: b.p.Counts.Waiting, LeftOut: b.p.Counts.Duplicates + b.p.Counts.Suppressed, Mails: b.p.EffectType == effectMail}
+	if b.p.Phase() == operation.PhaseRest {
+		ask.LeftOut = 0
+	} else if n := b.p.Canary; n > 0 && n < ask.Items {
+		ask.Rest, ask.Items = ask.Items-n, n
+	}
+	f.Batch = ask
+	return f
+}
+
+// withdraw takes the viewer's approval back while others are still missing.
+func (b batchOf) withdraw() *views.ReasonForm {
+	if !b.waits() {
+		return nil
+	}
+	f := b.ops.withdraw()
+	if f != nil {
+		f.Form, _ = b.formOf(f.Form, "withdraw")
+	}
+	return f
+}
+
+// formOf gives a form that was made for an operation the fields of the batch's.
+func (b batchOf) formOf(made views.Form, name string) (views.Form, typed) {
+	f, t := b.form(name)
+	f.Barred = made.Barred
+	return f, t
+}
+
+// stale says what the form was shown with and what is there now.
+func (b batchOf) stale(t typed) *views.BatchStale {
+	number, _ := splitVersion(t.val("version"))
+	return &views.BatchStale{Seen: number, Now: b.p.Number, SeenRevision: max(t.revision(), 0), NowRevision: b.p.Revision, SeenHash: t.val("hash"), NowHash: b.p.Version.HashHex(),
+		Changes: historySince(b.p.History, b.n, t.shownAt())}
+}
+
+// splitVersion reads a version and phase as forms carry them.
+func splitVersion(x string) (number int, phase operation.BatchPhase) {
+	n, ph, _ := strings.Cut(x, "-")
+	return numberIn(n), operation.BatchPhase(ph)
+}
+
+// signatures are the decisions that stand and the places that are open, of the phase that is
+// decided now; else all approvals that let items go.
+func (b batchOf) signatures() []views.Signature {
+	if b.waits() {
+		return b.ops.signatures()
+	}
+	var out []views.Signature
+	for _, a := range b.p.Approvals {
+		if a.Number == b.p.Number && (a.Decision == operation.Approve || a.Decision == operation.Reject) && !withdrawn(b.p.Approvals, a) {
+			out = append(out, batchSignature(b.n, a))
+		}
+	}
+	return out
+}
+
+// withdrawn reports that the person took the approval back.
+func withdrawn(list []store.BatchApproval, a store.BatchApproval) bool {
+	for _, x := range list {
+		if x.Decision == operation.Withdraw && x.User == a.User && x.Number == a.Number && x.Phase == a.Phase && x.At.After(a.At) {
+			return true
+		}
+	}
+	return false
+}
+
+func batchSignature(n names, a store.BatchApproval) views.Signature {
+	who := n.person(string(a.User))
+	if a.For != "" {
+		who.For = n.name(string(a.For))
+	}
+	return views.Signature{Given: true, Who: who, At: a.At, Comment: a.Reason, Decision: a.Decision, Preset: a.ReasonCode, PresetWords: a.ReasonWords}
+}
