@@ -36,7 +36,7 @@ func TestDocs(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if kinds["flow"] != 1 || kinds["destination"] != 2 || kinds["source"] != 1 || kinds["approval"] != 1 {
+	if kinds["flow"] != 2 || kinds["destination"] != 2 || kinds["source"] != 1 || kinds["approval"] != 1 {
 		t.Errorf("examples: %v", kinds)
 	}
 }
