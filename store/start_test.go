@@ -153,6 +153,28 @@ func TestStartTable(t *testing.T) {
 	if got := runStart(t, f, keyed); got != "1 started, 2 refused inputsemail, 3 started, 4 known twice, 5 known twice, 6 refused inputscustomer_ref" {
 		t.Errorf("with a key column: %s", got)
 	}
+	for i, x := range []struct {
+		body string
+		key  int
+		want string // the rows whose run is there
+	}{{people, 0, "1 3 4"}, {people + "\n", 0, ""}, {people + "\n", 1, "1 3"}, {"customer_ref;email\nC-9;a@example.test\nC-3;c@example.test\n", 1, "2"}} {
+		st := addStart(t, f, "campaign-follow-up", fmt.Sprint("look-", i), x.body)
+		st.KeyColumn = x.key
+		table, err := st.Table()
+		if err != nil {
+			t.Fatal(err)
+		}
+		have, err := f.Store.StartedRows(t.Context(), st, table)
+		var got []string
+		for _, r := range table.Rows {
+			if have[r.Number] != "" {
+				got = append(got, fmt.Sprint(r.Number))
+			}
+		}
+		if err != nil || strings.Join(got, " ") != x.want {
+			t.Errorf("table %d: rows %v have a run, want %s: %v", i, got, x.want, err)
+		}
+	}
 	changed := addStart(t, f, "campaign-follow-up", "up-4", "customer_ref,email,campaign\nC-1,other@example.test,Spring\n")
 	if err := f.Store.SetStart(t.Context(), f.As("author"), changed.ID, 1, store.StartReading{Encoding: "utf-8", Separator: ",", Columns: changed.Columns(), KeyColumn: 1}); err != nil {
 		t.Fatal(err)
