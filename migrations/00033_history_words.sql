@@ -108,6 +108,16 @@ BEGIN
 END $$;
 -- +goose StatementEnd
 
+-- The links without those that are named, written as the product writes them: in order, and without blanks, since
+-- entries are searched by pieces of that text.
+-- +goose StatementBegin
+CREATE FUNCTION links_without(links text, names text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN '{' || COALESCE((SELECT string_agg(CAST(to_json(l.key) AS text) || ':' || CAST(to_json(l.value) AS text), ',' ORDER BY l.key COLLATE "C")
+        FROM jsonb_each_text(CAST(links AS jsonb)) l WHERE l.key <> ALL (string_to_array(names, ','))), '') || '}';
+END $$;
+-- +goose StatementEnd
+
 -- Removes words under the stored term, as the tables' owner: it walks so many entries further, looks again at subjects that
 -- waited, and takes the words of all entries, older than the term, of the subjects that are due. Without a term it does nothing.
 -- +goose StatementBegin
@@ -166,7 +176,7 @@ BEGIN
         WHERE h.at < before AND h.words_salt IS NOT NULL;
     IF thinned > 0 THEN
         INSERT INTO history_thinnings (at, days, count, oldest, newest, ids) VALUES (done_at, term, thinned, oldest, newest, entries);
-        UPDATE history h SET actor_id = '', actor_name = '', reason = '', links = CAST(CAST(h.links AS jsonb) - string_to_array(h.words_links, ',') AS text),
+        UPDATE history h SET actor_id = '', actor_name = '', reason = '', links = links_without(h.links, h.words_links),
                 words_salt = NULL, words_links = '', words_gone_at = done_at
             FROM unnest(due_kinds, due_ids) AS s(kind, id) WHERE h.subject_kind = s.kind AND h.subject_id = s.id AND h.at < before AND h.words_salt IS NOT NULL;
         GET DIAGNOSTICS n = ROW_COUNT;
