@@ -16,7 +16,7 @@ import (
 // Change is one change that an open page may have to show. It names things and holds
 // none of their content.
 type Change struct {
-	Operation operation.ID // "" = a change of the run itself
+	Operation operation.ID // or the ID of a batch, which stands for all of its items; "" = a change of the run itself
 	Run       operation.RunID
 	Revision  int64 // of the operation, as it was read after the change
 	New       bool  // the operation has just come into being
@@ -221,15 +221,18 @@ type liveRow struct {
 	Flow        string                `db:"flow"`
 	Destination string                `db:"destination"`
 	Revision    int64                 `db:"revision"`
-	Person      bool                  `db:"person"` // a person's decision is next
+	Person      bool                  `db:"person"`   // a person's decision is next
+	Batch       string                `db:"batch_id"` // the batch that it is about or that it is an item of; "" = none
+	BatchRev    int64                 `db:"batch_revision"`
 }
 
 const liveColumns = `SELECT h.id, h.subject_kind, h.subject_id, h.from_state, h.to_state, h.actor_kind,
-	COALESCE(o.run_id, r.id, '') AS run_id, COALESCE(o.flow, r.flow, '') AS flow, COALESCE(o.destination, '') AS destination, COALESCE(o.revision, 0) AS revision,
+	COALESCE(o.run_id, r.id, b.run_id, '') AS run_id, COALESCE(o.flow, r.flow, b.flow, '') AS flow, COALESCE(o.destination, b.destination, '') AS destination, COALESCE(o.revision, 0) AS revision,
+	COALESCE(o.batch_id, b.id, '') AS batch_id, COALESCE(b.revision, 0) AS batch_revision,
 	COALESCE(o.next_kind <> '' AND NOT o.next_system AND o.next_kind <> 'earlier_stage', false) AS person FROM `
 
 const liveJoins = ` h LEFT JOIN operations o ON h.subject_kind = 'operation' AND o.id = h.subject_id
-	LEFT JOIN runs r ON h.subject_kind = 'run' AND r.id = h.subject_id ORDER BY h.id`
+	LEFT JOIN runs r ON h.subject_kind = 'run' AND r.id = h.subject_id LEFT JOIN batches b ON h.subject_kind = 'batch' AND b.id = h.subject_id ORDER BY h.id`
 
 // liveAfter reads the entries after $1 and those numbered $2; liveSince those of the
 // last $2 whose time is $1 or later.
@@ -258,7 +261,7 @@ func (n *News) add(rows []liveRow) {
 		case operation.SubjectUser:
 			n.Access = true
 			continue
-		case operation.SubjectOperation, operation.SubjectRun:
+		case operation.SubjectOperation, operation.SubjectRun, operation.SubjectBatch:
 		default: // a pause or a new definition: any page may show it
 			n.All = true
 			continue
@@ -267,14 +270,18 @@ func (n *News) add(rows []liveRow) {
 		if r.Kind == operation.SubjectOperation {
 			c.Operation = operation.ID(r.Subject)
 		}
+		if r.Batch != "" { // one change for a batch with all of its items: its page looks by the run
+			c.Operation, c.Revision = operation.ID(r.Batch), r.BatchRev
+		}
 		i, ok := at[string(c.Operation)+string(c.Run)]
 		if !ok {
 			i = len(n.Changes)
 			at[string(c.Operation)+string(c.Run)] = i
 			n.Changes = append(n.Changes, c)
 		}
-		n.Changes[i].New = n.Changes[i].New || r.Kind == operation.SubjectOperation && r.From == ""
-		n.Changes[i].Inbox = n.Changes[i].Inbox || r.Person || r.Actor == operation.ActorPerson || decidedByPeople(r.From) || r.Kind == operation.SubjectRun
+		n.Changes[i].Revision = max(n.Changes[i].Revision, c.Revision)
+		n.Changes[i].New = n.Changes[i].New || (r.Kind == operation.SubjectOperation || r.Kind == operation.SubjectBatch) && r.From == ""
+		n.Changes[i].Inbox = n.Changes[i].Inbox || r.Person || r.Actor == operation.ActorPerson || decidedByPeople(r.From) || r.Kind == operation.SubjectRun || r.Kind == operation.SubjectBatch
 	}
 }
 
