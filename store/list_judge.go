@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -166,7 +167,7 @@ func keep(list *[]JudgedItem, most int, m *madeItem) {
 }
 
 func judgedItem(m *madeItem) JudgedItem {
-	out := JudgedItem{Position: m.position, Key: m.key, Recipient: m.recipient, Title: m.title, Excluded: m.excluded}
+	out := JudgedItem{Position: m.position, Key: strings.TrimPrefix(m.key, noKey(m.position)), Recipient: m.recipient, Title: m.title, Excluded: m.excluded}
 	out.Problems = append(out.Problems, m.item.Problems...)
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,11 +106,26 @@ func (s *Store) judgingOf(ctx context.Context, a Actor, l ListFile, r ListReadin
 	if !ok || st.ForEach == nil || st.ForEach.Input == "" {
 		return judging{}, ErrNotFound
 	}
-	inputs, _, err := f.ReadInputs(r.Inputs)
+	inputs, _, err := f.ReadInputs(notYetTyped(f, r.Inputs))
 	if err != nil {
 		return judging{}, err
 	}
 	return s.judgingNew(ctx, a, NewBatchRun{Flow: l.Flow, FormID: string(l.ID), Inputs: inputs}, st, f, r.Shared)
+}
+
+// notYetTyped stands in for texts that nobody has typed yet: the rows are looked at as if
+// they were there, and what is missing is said once, of the input.
+func notYetTyped(f *definition.Flow, texts map[string]string) map[string]string {
+	out := maps.Clone(texts)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, x := range f.InputFields() {
+		if x.Required && out[x.Path] == "" && x.Schema["type"] == "string" {
+			out[x.Path] = "…"
+		}
+	}
+	return out
 }
 
 // judgingNew prepares to look at a list as if a run were started with it.
@@ -218,6 +234,9 @@ func (s *Store) MakeBatch(ctx context.Context, a Actor, id operation.ListID, rev
 		made, known, err = s.newBatchOf(ctx, a, l, j, list, again)
 	}
 	if err != nil {
+		if now, again := s.FindList(ctx, a, id); again == nil && now.Made != "" {
+			return now.Made, true, nil // somebody's same click was quicker, and took the bytes with it
+		}
 		return "", false, err
 	}
 	return made, known, s.write(ctx, func(t *tx) error { return t.endList(id, made) })

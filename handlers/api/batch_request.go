@@ -50,7 +50,7 @@ func (h *headReader) Read(p []byte) (int, error) {
 	if h.n >= maxHead {
 		return 0, errHead
 	}
-	n, err := h.r.Read(p[:min(len(p), 4096)])
+	n, err := h.r.Read(p[:min(len(p), 4096, maxHead-h.n)])
 	h.n += n
 	return n, err
 }

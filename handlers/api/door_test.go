@@ -26,6 +26,12 @@ var table = []struct {
 	{"POST", "/attempts/{attempt}/dispatch", `{"fence":1}`, "claims", "read events operations callbacks"},
 	{"POST", "/attempts/{attempt}/heartbeat", `{"fence":1}`, "claims", "read events operations callbacks"},
 	{"POST", "/attempts/{attempt}/outcome", `{"fence":1,"outcome":"unknown"}`, "claims", "read events operations callbacks"},
+	{"POST", "/batches", `{"flow":"mailing","inputs":{"season":"spring"},"shared":{"subject":"Hello"},"items":[{"email":"ann@example.test","name":"Ann"}]}`, "batches", "read events operations claims callbacks"},
+	{"GET", "/batches/{batch}", "", "batches", "events operations claims callbacks"},
+	{"GET", "/batches/{batch}/items", "", "read", "events operations claims callbacks"},
+	{"POST", "/batches/{batch}/pause", `{"reason":"a look"}`, "batches", "read events operations claims callbacks"},
+	{"POST", "/batches/{batch}/resume", `{"reason":"go on"}`, "batches", "read events operations claims callbacks"},
+	{"POST", "/batches/{batch}/stop", `{"reason":"enough"}`, "batches", "read events operations claims callbacks"},
 	{"POST", "/callbacks/{destination}", `{"kind":"news","operation":"{operation}"}`, "callbacks", "read events operations claims"},
 }
 
@@ -89,7 +95,7 @@ func TestEveryRouteNeedsAToken(t *testing.T) {
 func TestFieldCase48_ForeignIsLikeMissing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	all := "events operations claims callbacks read"
+	all := "events operations claims callbacks read batches"
 	full := h.token(all)
 	id, att, f := h.claimed(full)
 	entries := h.Count(t, "history WHERE subject_id = $1", string(id))

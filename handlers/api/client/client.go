@@ -42,6 +42,8 @@ type Problem struct {
 	NextDecision *NextDecision `json:"next_decision"`
 	Responsible  *Responsible  `json:"responsible"`
 	Link         string        `json:"link"`
+	Rows         []ListRow     `json:"rows"`       // with code rows: the first of them
+	RowsTotal    int           `json:"rows_total"` // how many there are
 }
 
 // Error gives status, code and the sentence for people.
@@ -207,6 +209,11 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any, hea
 		}
 		body = bytes.NewReader(raw)
 	}
+	return c.send(ctx, method, path, body, out, headers...)
+}
+
+// send is call for a body that is written already, or comes as it is read.
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader, out any, headers ...string) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return err
