@@ -36,7 +36,7 @@ func families() map[string][]string {
 		"starting.result.":    {"started", "known", "conflict", "held", "refused"},
 		"starting.count.":     {"started", "known", "conflict", "held", "refused"},
 		"starting.table.":     {"empty", "large", "rows", "columns", "text", "quotes", "cell"},
-		"action.":             slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords, []string{"start_table"}),
+		"action.":             slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords, []string{"start_table", "stop", "advance", "satisfied"}),
 		"invalid.":            invalidCodes,
 		"detail.":             historyDetails,
 		"refusal.":            names(operation.Codes),
