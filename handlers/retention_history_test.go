@@ -22,7 +22,7 @@ func TestRetentionOfHistoryPages(t *testing.T) {
 	admin.get("/installation/retention?preview=1&history=364").want(200).says("at least 365")
 	preview := admin.get("/installation/retention?preview=1&history=365").want(200).says("Words of the history", "entries lose their words now", "Month (UTC)")
 	admin.follow(admin.submit(preview, "form-save").want(303)).says("The terms are saved")
-	before := admin.get("/history/of/operation/" + string(id)).want(200).says("Ops")
+	before := admin.get("/history/of/operation/" + string(id)).want(200).says("ops ops owner")
 	if before.has("words-gone") != nil {
 		t.Fatal("words are gone before the term")
 	}
@@ -31,7 +31,7 @@ func TestRetentionOfHistoryPages(t *testing.T) {
 	}
 	auditor := h.as(t, "auditor")
 	for _, path := range []string{opPath(id), "/history/of/operation/" + string(id), "/history?kind=operation&subject=" + string(id)} {
-		a := auditor.get(path).want(200).says("words removed under the term on", "a person (name removed)", "Ops owner")
+		a := auditor.get(path).want(200).says("words removed under the term on", "a person (name removed)", "ops owner")
 		if a.has("words-gone") == nil {
 			t.Errorf("%s does not mark it", path)
 		}
