@@ -32,6 +32,7 @@ const (
 	beforeAct = "before_act" // claimed and dispatched, nothing sent
 	afterAct  = "after_act"  // the destination answered, nothing recorded
 	nowhere   = "nowhere"
+	busy      = "busy" // nowhere, with many attempts at once, and everything swept
 )
 
 // child is a worker process. It reports the points it reaches, and ends on SIGTERM as
@@ -48,6 +49,9 @@ func child() int {
 	in := bufio.NewReader(os.Stdin)
 	var mu sync.Mutex
 	wait := func(point string, id operation.ID) {
+		if os.Getenv(childPoint) == busy {
+			return
+		}
 		fmt.Println(point, id)
 		if os.Getenv(childPoint) == point {
 			mu.Lock()
@@ -56,6 +60,10 @@ func child() int {
 		}
 	}
 	cfg := Config{Store: s, Name: "child", Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Sweep: time.Hour, Effects: 1, StopTimeout: 5 * time.Second}
+	if os.Getenv(childPoint) == busy {
+		cfg.Sweep, cfg.Effects = 150*time.Millisecond, 16
+		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	around(func(o connector.Order) { wait(beforeAct, o.Operation) },
 		func(o connector.Order, _ operation.Result) { wait(afterAct, o.Operation) })(&cfg)
 	w, err := New(cfg)

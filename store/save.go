@@ -138,7 +138,7 @@ func (u *unit) clientsPerform(o *opRow) bool {
 func (u *unit) planWake(o *opRow) {
 	switch {
 	case o.Paused || o.asleep || u.clientsPerform(o):
-	case o.BatchID != "" && (o.State == operation.Ready || o.State == operation.RetryScheduled): // its batch's runner looks for it
+	case o.BatchID != "" && o.RequestID == "" && (o.State == operation.Ready || o.State == operation.RetryScheduled): // its batch's runner looks for it
 	case o.State == operation.Ready:
 		u.wakeUp(wakeExecute, o, u.now)
 	case o.State == operation.RetryScheduled:

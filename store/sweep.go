@@ -25,12 +25,13 @@ type DueCursor struct {
 
 // dueSQL looks at one window of due system decisions. What is paused is in the window
 // but not in the answer, so that many paused operations cost a bounded time and do not
-// hide the others behind them.
+// hide the others behind them. Items of a batch that goes out are left to its runner.
 const dueSQL = `WITH w AS MATERIALIZED (
-	SELECT o.id, o.run_id, o.flow, o.destination, o.revision, o.paused, o.state, o.retry_at, o.next_at FROM operations o
+	SELECT o.id, o.run_id, o.flow, o.destination, o.revision, o.paused, o.state, o.retry_at, o.next_at, o.batch_id FROM operations o
 	WHERE o.next_system AND o.next_at <= clock_timestamp() AND (o.next_at, o.id) > ($1, $2) ORDER BY o.next_at, o.id LIMIT $3)
 SELECT w.id, w.destination, w.revision, w.next_at,
 	NOT w.paused AND NOT r.held AND NOT COALESCE(f.paused, false) AND NOT d.paused AND i.paused_why = ''
+	AND (w.batch_id IS NULL OR w.state = 'unknown' OR NOT EXISTS (SELECT 1 FROM batches b WHERE b.id = w.batch_id AND b.state IN ('canary', 'running')))
 	AND (w.state = 'ready' AND w.next_at <= clock_timestamp() - make_interval(secs => $4)
 		OR w.state IN ('retry_scheduled', 'unknown') AND COALESCE(w.retry_at <= clock_timestamp(), false)) AS wake
 FROM w JOIN runs r ON r.id = w.run_id JOIN destinations d ON d.name = w.destination LEFT JOIN flows f ON f.name = w.flow CROSS JOIN installation i

@@ -17,7 +17,26 @@ import (
 // benchCmds are what is measured; the gate when nothing is named.
 type benchCmds struct {
 	Gate  benchCmd      `cmd:"" default:"withargs" help:"Measure the gate against pgbench on a PostgreSQL of its own. It is measured when nothing is named."`
+	Batch benchBatchCmd `cmd:"" help:"Measure batches: made and approved, and their items the whole way against pgbench, on a PostgreSQL of its own."`
 	Pages benchPagesCmd `cmd:"" help:"Measure lists and pages over HTTP with many operations, on a PostgreSQL of its own."`
+}
+
+type benchBatchCmd struct {
+	JSON    bool          `name:"json" help:"Write only JSON to standard output."`
+	Slices  int           `default:"5" help:"Slices of each kind that must count."`
+	Slice   time.Duration `default:"6s" help:"Length of one slice."`
+	Lanes   int           `default:"4" help:"How many processes are imitated."`
+	Hands   int           `default:"32" help:"How many attempts each of them makes at once: the largest group."`
+	Import  int           `default:"10000" help:"Items of the batch that is made and approved."`
+	Large   int           `default:"100000" help:"Items of the batch whose memory and pages are looked at; below 0 there is none."`
+	Profile string        `type:"path" help:"Write a CPU profile of the items' way into this file."`
+}
+
+// Run measures batches.
+func (c benchBatchCmd) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return bench.RunBatch(ctx, bench.BatchOptions{Slices: c.Slices, Slice: c.Slice, Lanes: c.Lanes, Hands: c.Hands, Import: c.Import, Large: c.Large, Profile: c.Profile, JSON: c.JSON, Out: os.Stdout, Log: os.Stderr})
 }
 
 type benchPagesCmd struct {

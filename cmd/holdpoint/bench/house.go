@@ -88,7 +88,7 @@ func (h *house) furnish(ctx context.Context, conns int) error {
 	}
 	h.approver = who.Actor("web")
 	var files []store.File
-	for _, n := range []string{"source.yaml", "profile.yaml", "flow.yaml"} {
+	for _, n := range []string{"source.yaml", "profile.yaml", "flow.yaml", "list.yaml"} {
 		src, err := definitions.ReadFile(n)
 		if err != nil {
 			return err
