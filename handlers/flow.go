@@ -165,9 +165,23 @@ func flowModel(f store.FlowItem, n names, sources map[string]string, lang string
 		for _, x := range st.Drafts {
 			stage.Drafted = append(stage.Drafted, views.FlowDraft{Name: x.Path, Brief: x.Brief})
 		}
+		stage.FanOut = fanOutOf(d, st.ForEach, lang)
 		m.Stages = append(m.Stages, stage)
 	}
 	return m
+}
+
+// fanOutOf says how a stage fans out; nil = it does not.
+func fanOutOf(f *definition.Flow, x *definition.ForEach, lang string) *views.FlowFanOut {
+	if x == nil {
+		return nil
+	}
+	out := &views.FlowFanOut{In: x.In, Key: x.Key, Required: x.Required, Canary: x.Canary, Last: x.PauseWhen.Last, Errors: x.PauseWhen.Errors, Unknown: x.PauseWhen.Unknown, Bounced: x.PauseWhen.Bounced,
+		Total: x.Total, Currency: x.Currency}
+	if st, ok := f.Stage(x.Follows); ok {
+		out.After = st.Title.In(lang)
+	}
+	return out
 }
 
 // flowInputs reads the inputs out of their JSON Schema.

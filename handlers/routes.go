@@ -31,7 +31,7 @@ var (
 
 // routes is the whole table of pages, put together from the tables of each room.
 func (s *site) routes() []route {
-	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.historyRoutes(), s.viewRoutes(), s.operationRoutes(), s.decidingRoutes(), s.contentRoutes(), s.setupRoutes(), s.attachmentRoutes(), s.liveRoutes(), s.factorRoutes(), s.providerRoutes(), s.peopleFactorRoutes(), s.noticeRoutes(), s.figureRoutes(), s.limitRoutes(), s.reportRoutes(), s.caseRoutes(), s.batchRoutes(), s.causeRoutes(), s.acceptanceRoutes(), s.retentionRoutes(), s.incidentRoutes(), s.taskRoutes(), s.sheetRoutes(), s.integrityRoutes(), s.startingRoutes(), s.listingRoutes(), s.sourceRoutes(), s.newsRoutes())
+	return slices.Concat(s.doorRoutes(), s.accountRoutes(), s.peopleRoutes(), s.readingRoutes(), s.historyRoutes(), s.viewRoutes(), s.operationRoutes(), s.decidingRoutes(), s.contentRoutes(), s.setupRoutes(), s.attachmentRoutes(), s.liveRoutes(), s.factorRoutes(), s.providerRoutes(), s.peopleFactorRoutes(), s.noticeRoutes(), s.figureRoutes(), s.limitRoutes(), s.reportRoutes(), s.caseRoutes(), s.batchRoutes(), s.causeRoutes(), s.acceptanceRoutes(), s.retentionRoutes(), s.incidentRoutes(), s.taskRoutes(), s.sheetRoutes(), s.integrityRoutes(), s.startingRoutes(), s.listingRoutes(), s.suppressionRoutes(), s.sourceRoutes(), s.newsRoutes())
 }
 
 // A POST names the page that shows its form: that page comes back when the form is

@@ -101,6 +101,9 @@ var walkCases = map[string]walkCase{
 	"/flows/:name/start":                        {things: "flow", answer: notHere}, // no starter names it
 	"/flows/:name/batches/new":                  {things: "flow", answer: notHere}, // none of its stages fans out
 	"/lists/:id":                                {things: "nobody's"},
+	"/suppressions/:id":                         {things: "nobody's"},
+	"/suppressions/imports/:id":                 {things: "nobody's"},
+	"POST /suppressions/imports/:id":            {things: "nobody's", absent: redirects}, // gone already: nothing is left to do
 	"/batches/:id/revise":                       {things: "nobody's"},
 	"/batches/:id/list":                         {things: "nobody's"},
 	"/flows/:name/versions/:version/sheet":      {things: "flow", open: true},
@@ -210,6 +213,7 @@ func newWalker(t *testing.T, h *house) *walker {
 		w.things["operation"][kind]["version"] = version(id)
 	}
 	w.things["operation"]["missing"]["version"] = "ver_" + none
+	w.things["nobody's"]["missing"]["no"] = "1"
 	for _, parts := range w.things["operation"] {
 		parts["attempt"], parts["attachment"] = "att_"+none, "atc_"+none
 	}

@@ -44,6 +44,18 @@ CREATE FUNCTION is_suppressed(recipients text, effect text, place text, at times
 $$;
 -- +goose StatementEnd
 
+-- A file of addresses while a person looks at what its import would do. It goes with the import.
+CREATE TABLE suppression_files (
+    id         text COLLATE "C" PRIMARY KEY CONSTRAINT suppression_files_id_form CHECK (id LIKE 'suf\_%'),
+    user_id    text COLLATE "C" NOT NULL REFERENCES users,
+    form_id    text NOT NULL,
+    name       text NOT NULL DEFAULT '',
+    body       bytea NOT NULL,
+    file_hash  bytea NOT NULL CONSTRAINT suppression_files_hash CHECK (length(file_hash) = 32),
+    created_at timestamptz NOT NULL,
+    CONSTRAINT suppression_files_once UNIQUE (user_id, form_id)
+);
+
 -- What was suppressed, why and by whom stays as it was; only its end can move, and it can be
 -- lifted, once.
 -- +goose StatementBegin

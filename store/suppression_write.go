@@ -66,7 +66,7 @@ func (n *NewSuppression) check(now time.Time) error {
 	case !n.Scope.Valid() || (n.Scope == operation.SuppressAll) != (n.Channel == "") || len(n.Channel) > 100:
 		return &Invalid{Field: "channel", Code: "suppression_channel"}
 	case len([]rune(n.Note)) > maxSuppressionNote:
-		return &Invalid{Field: "note", Code: "too_long", Limit: maxSuppressionNote}
+		return &Invalid{Field: "note", Code: "text_long", Limit: maxSuppressionNote}
 	case !n.Until.IsZero() && (!n.Until.After(n.Since) || !n.Until.After(now)):
 		return &Invalid{Field: "until", Code: "suppression_until"}
 	}
@@ -110,7 +110,7 @@ func (v Viewer) anyRole(roles ...operation.Role) bool {
 func (s *Store) AddSuppressions(ctx context.Context, a Actor, in Suppressing, rows []NewSuppression) (Suppressed, error) {
 	var out Suppressed
 	if len(rows) > MaxSuppressions {
-		return out, &Invalid{Field: "file", Code: "table_rows", Limit: MaxSuppressions}
+		return out, &Invalid{Field: "file", Code: "suppression_rows", Limit: MaxSuppressions}
 	}
 	err := s.write(ctx, func(t *tx) error {
 		out = Suppressed{}

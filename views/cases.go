@@ -125,6 +125,7 @@ var operationEntries = []subEntry{
 	{PathBatches, "batch.nav"},
 	{PathCases, "cases.nav.cases"},
 	{PathPatterns, "cases.nav.patterns"},
+	{PathSuppressions, "suppression.nav"},
 }
 
 // sumsText says where a frozen list stands, in one sentence whose numbers add up.

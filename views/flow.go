@@ -80,8 +80,22 @@ type FlowStage struct {
 	Expires        time.Duration // 0 = does not expire
 	Due            time.Duration
 	AttemptsMax    int
-	SatisfiedBy    string // confirmed | accepted | delivered
+	SatisfiedBy    string // confirmed | accepted | delivered; fanned out: every_item_confirmed | every_item_closed
 	Drafted        []FlowDraft
+	FanOut         *FlowFanOut // nil = the stage is one operation
+}
+
+// FlowFanOut says how a stage fans out over a list.
+type FlowFanOut struct {
+	In                       string // as written
+	Key                      string // as written; "" = the recipient
+	After                    string // title of the stage whose same item each waits for; "" = none
+	Required                 []string
+	Canary                   int // 0 = none
+	Last                     int // outcomes that are looked at
+	Errors, Unknown, Bounced int // limits in thousandths
+	Total                    string
+	Currency                 string
 }
 
 // FlowGroup is one group of a stage's approvers.
