@@ -78,6 +78,11 @@ func (s *Store) HoldCallback(ctx context.Context, a Actor, account string, c Cal
 		return err
 	}
 	return s.write(ctx, func(t *tx) error {
+		// The row of the destination first: news refers to it, and two that both refer to
+		// it could not both go on to its history.
+		if _, err := t.lockHead(operation.SubjectDestination, c.Destination); err != nil {
+			return err
+		}
 		var ids []NewsID
 		if err := t.addNews(rows, 1, &ids); err != nil || len(ids) == 0 {
 			return err

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"holdpoint/operation"
@@ -153,4 +154,17 @@ func TestCallbacksWaitForTheirOperation(t *testing.T) {
 		t.Errorf("an operation of another destination: %s", r.raw)
 	}
 	h.want(h.post("/callbacks/billing", tok, map[string]any{"kind": "news", "operation": "op_1"}), http.StatusUnprocessableEntity)
+	// Many at once, for one destination: none waits for another for ever.
+	var all sync.WaitGroup
+	for i := range 48 {
+		all.Go(func() {
+			if r := h.post("/callbacks/billing", tok, map[string]any{"kind": "news", "reference": "at-once-" + itoa(int64(i/2))}); r.status != 200 {
+				t.Errorf("%d at once: %d %s", i, r.status, r.raw)
+			}
+		})
+	}
+	all.Wait()
+	if n := h.Count(t, "news WHERE reference LIKE 'at-once-%' AND state = 'waiting' AND repeats = 1"); n != 24 {
+		t.Errorf("%d pieces of news were kept, each once", n)
+	}
 }
