@@ -148,7 +148,7 @@ func (s *site) historyCSV(c echo.Context) error {
 func historyCells(e store.FoundEntry, p *text.Printer) []string {
 	links, reason, removed := e.Links(), e.Reason, ""
 	if at := e.WordsGone(); !at.IsZero() {
-		reason, removed = p.T("keeping_history.gone", "At", at), at.Format(operation.TimeForm)
+		reason, removed = p.T("keeping_history.gone", "At", p.Date(at)), at.Format(operation.TimeForm)
 	}
 	row := []string{strconv.FormatInt(e.ID, 10), e.At.UTC().Format(operation.TimeForm), string(e.ActorKind), e.ActorID, e.ActorName, string(e.Role), links["for_name"], e.Channel, e.Action,
 		string(e.From), string(e.To), reason, string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.Flow, e.Destination, string(e.VersionID), links["policy"],
