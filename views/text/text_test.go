@@ -100,7 +100,10 @@ func checkForms(t *testing.T, messages, english map[string]string, forms []strin
 	}
 	wantPlaces := places(english[""] + english["other"])
 	for form, s := range messages {
-		if got := places(s); !slices.Equal(got, wantPlaces) {
+		got := places(s)
+		// "one" is one alone in all our languages: it may say so in words.
+		said := form == "one" && slices.Equal(got, slices.DeleteFunc(slices.Clone(wantPlaces), func(p string) bool { return p == "N" }))
+		if !said && !slices.Equal(got, wantPlaces) {
 			t.Errorf("form %q fills %v, English fills %v", form, got, wantPlaces)
 		}
 	}
