@@ -57,7 +57,7 @@ func Register(g *echo.Group, d Deps) error {
 	g.GET("/openapi.yaml", func(c echo.Context) error {
 		return c.Blob(http.StatusOK, "application/yaml", Spec)
 	})
-	RegisterHandlers(&routes{group: g, server: s}, NewStrictHandler(s, nil))
+	RegisterHandlers(&routes{group: g, server: s, methods: map[string][]string{}}, NewStrictHandler(s, nil))
 	g.RouteNotFound("/*", s.answering(func(echo.Context) error { return store.ErrNotFound }))
 	return nil
 }
@@ -65,8 +65,9 @@ func Register(g *echo.Group, d Deps) error {
 // routes adds each operation behind its guard.
 type routes struct {
 	EchoRouter
-	group  *echo.Group
-	server *server
+	group   *echo.Group
+	server  *server
+	methods map[string][]string // by path
 }
 
 // GET adds a reading operation.
@@ -79,14 +80,25 @@ func (r *routes) POST(path string, h echo.HandlerFunc, _ ...echo.MiddlewareFunc)
 	return r.add(http.MethodPost, path, h)
 }
 
+// DELETE adds an operation that takes something back.
+func (r *routes) DELETE(path string, h echo.HandlerFunc, _ ...echo.MiddlewareFunc) *echo.Route {
+	return r.add(http.MethodDelete, path, h)
+}
+
+// add adds an operation; every other method of its path is refused, with those that it takes.
 func (r *routes) add(method, path string, h echo.HandlerFunc) *echo.Route {
 	guarded := r.server.answering(r.server.guard(method, path, h))
 	other := r.server.answering(func(c echo.Context) error {
-		c.Response().Header().Set("Allow", method)
-		return &fault{status: http.StatusMethodNotAllowed, code: "method_not_allowed", detail: "This path takes " + method + "."}
+		allowed := strings.Join(r.methods[path], ", ")
+		c.Response().Header().Set("Allow", allowed)
+		return &fault{status: http.StatusMethodNotAllowed, code: "method_not_allowed", detail: "This path takes " + allowed + "."}
 	})
+	first := len(r.methods[path]) == 0
+	r.methods[path] = append(r.methods[path], method)
 	for _, p := range []string{path + "/", path} {
-		r.group.Any(p, other)
+		if first {
+			r.group.Any(p, other)
+		}
 		r.group.Add(method, p, guarded)
 	}
 	return nil

@@ -358,6 +358,30 @@ type NewOperation struct {
 	RunKey *string `json:"run_key,omitempty"`
 }
 
+// NewSuppression defines model for NewSuppression.
+type NewSuppression struct {
+	Address string `json:"address"`
+
+	// Channel The effect type or the destination
+	Channel *string           `json:"channel,omitempty"`
+	Note    *string           `json:"note,omitempty"`
+	Reason  SuppressionReason `json:"reason"`
+
+	// Scope What it covers; default: all
+	Scope *string `json:"scope,omitempty"`
+
+	// Until Left out: for good
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// NewSuppressions defines model for NewSuppressions.
+type NewSuppressions struct {
+	Entries []NewSuppression `json:"entries"`
+
+	// Note Goes into the history
+	Note *string `json:"note,omitempty"`
+}
+
 // NewVersion defines model for NewVersion.
 type NewVersion struct {
 	// Author Who wrote the content, when a model did. The person who prompted it is a party and cannot approve it.
@@ -517,6 +541,50 @@ type Responsible struct {
 // State defines model for State.
 type State = string
 
+// Suppression defines model for Suppression.
+type Suppression struct {
+	Address   string     `json:"address"`
+	Channel   *string    `json:"channel,omitempty"`
+	Id        string     `json:"id"`
+	Lifted    *time.Time `json:"lifted,omitempty"`
+	LiftedWhy *string    `json:"lifted_why,omitempty"`
+	Note      *string    `json:"note,omitempty"`
+
+	// Operation Whose news it follows from
+	Operation *string           `json:"operation,omitempty"`
+	Reason    SuppressionReason `json:"reason"`
+	Scope     string            `json:"scope"`
+	Since     time.Time         `json:"since"`
+
+	// Source person, import, callback or api
+	Source string     `json:"source"`
+	Until  *time.Time `json:"until,omitempty"`
+}
+
+// SuppressionReason defines model for SuppressionReason.
+type SuppressionReason = string
+
+// Suppressions defines model for Suppressions.
+type Suppressions struct {
+	// Next after of the next page; left out on the last
+	Next         *string       `json:"next,omitempty"`
+	Suppressions []Suppression `json:"suppressions"`
+}
+
+// SuppressionsAdded defines model for SuppressionsAdded.
+type SuppressionsAdded struct {
+	Added int `json:"added"`
+
+	// Extended Entries that hold longer now
+	Extended int `json:"extended"`
+
+	// Known The list has them already
+	Known int `json:"known"`
+
+	// Suppressions IDs of what was added or extended
+	Suppressions []string `json:"suppressions"`
+}
+
 // AttemptPath defines model for AttemptPath.
 type AttemptPath = string
 
@@ -569,6 +637,29 @@ type GetOperationParams struct {
 	Revision *int64 `form:"revision,omitempty" json:"revision,omitempty"`
 }
 
+// GetSuppressionsParams defines parameters for GetSuppressions.
+type GetSuppressionsParams struct {
+	// Search The beginning of an address
+	Search *string            `form:"search,omitempty" json:"search,omitempty"`
+	Reason *SuppressionReason `form:"reason,omitempty" json:"reason,omitempty"`
+
+	// Channel An effect type or a destination
+	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
+
+	// Lifted Those that were lifted or are over instead of those that hold
+	Lifted *bool `form:"lifted,omitempty" json:"lifted,omitempty"`
+
+	// After Go on behind: next of the page before
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+	Limit *int    `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// DeleteSuppressionParams defines parameters for DeleteSuppression.
+type DeleteSuppressionParams struct {
+	// Reason Why; it goes into the history
+	Reason string `form:"reason" json:"reason"`
+}
+
 // DispatchAttemptJSONRequestBody defines body for DispatchAttempt for application/json ContentType.
 type DispatchAttemptJSONRequestBody = DispatchRequest
 
@@ -601,6 +692,9 @@ type ClaimOperationJSONRequestBody = ClaimRequest
 
 // AddVersionJSONRequestBody defines body for AddVersion for application/json ContentType.
 type AddVersionJSONRequestBody = NewVersion
+
+// PostSuppressionsJSONRequestBody defines body for PostSuppressions for application/json ContentType.
+type PostSuppressionsJSONRequestBody = NewSuppressions
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
@@ -652,6 +746,15 @@ type ServerInterface interface {
 	// AddVersion Write a new content version
 	// (POST /v1/operations/{operation}/versions)
 	AddVersion(ctx echo.Context, operation OperationPath) error
+	// GetSuppressions Read the suppression list, newest first
+	// (GET /v1/suppressions)
+	GetSuppressions(ctx echo.Context, params GetSuppressionsParams) error
+	// PostSuppressions Send nothing more to some addresses
+	// (POST /v1/suppressions)
+	PostSuppressions(ctx echo.Context) error
+	// DeleteSuppression Lift a suppression
+	// (DELETE /v1/suppressions/{suppression})
+	DeleteSuppression(ctx echo.Context, suppression string, params DeleteSuppressionParams) error
 }
 
 // ServerInterfaceWrapper converts echo contexts to parameters.
@@ -993,6 +1096,93 @@ func (w *ServerInterfaceWrapper) AddVersion(ctx echo.Context) error {
 	return err
 }
 
+// GetSuppressions converts echo context to params.
+func (w *ServerInterfaceWrapper) GetSuppressions(ctx echo.Context) error {
+	var err error
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSuppressionsParams
+	// ------------- Optional query parameter "search" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "search", ctx.QueryParams(), &params.Search, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter search: %s", err))
+	}
+
+	// ------------- Optional query parameter "reason" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "reason", ctx.QueryParams(), &params.Reason, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter reason: %s", err))
+	}
+
+	// ------------- Optional query parameter "channel" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "channel", ctx.QueryParams(), &params.Channel, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter channel: %s", err))
+	}
+
+	// ------------- Optional query parameter "lifted" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lifted", ctx.QueryParams(), &params.Lifted, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter lifted: %s", err))
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", ctx.QueryParams(), &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter after: %s", err))
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", ctx.QueryParams(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter limit: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.GetSuppressions(ctx, params)
+	return err
+}
+
+// PostSuppressions converts echo context to params.
+func (w *ServerInterfaceWrapper) PostSuppressions(ctx echo.Context) error {
+	var err error
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.PostSuppressions(ctx)
+	return err
+}
+
+// DeleteSuppression converts echo context to params.
+func (w *ServerInterfaceWrapper) DeleteSuppression(ctx echo.Context) error {
+	var err error
+	// ------------- Path parameter "suppression" -------------
+	var suppression string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "suppression", ctx.Param("suppression"), &suppression, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: ctx.Request().URL.RawPath == ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter suppression: %s", err))
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteSuppressionParams
+	// ------------- Required query parameter "reason" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "reason", ctx.QueryParams(), &params.Reason, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return echo.NewHTTPError(http.StatusBadRequest, fmt.Sprintf("Invalid format for parameter reason: %s", err))
+	}
+
+	// Invoke the callback with all the unmarshaled arguments
+	err = w.Handler.DeleteSuppression(ctx, suppression, params)
+	return err
+}
+
 // This is a simple interface which specifies echo.Route addition functions which
 // are present on both echo.Echo and echo.Group, since we want to allow using
 // either of them for path registration
@@ -1056,6 +1246,9 @@ func RegisterHandlersWithOptions(router EchoRouter, si ServerInterface, options 
 	router.POST(options.BaseURL+"/v1/batches/:batch/pause", wrapper.PauseBatch, options.OperationMiddlewares["pauseBatch"]...)
 	router.POST(options.BaseURL+"/v1/batches/:batch/resume", wrapper.ResumeBatch, options.OperationMiddlewares["resumeBatch"]...)
 	router.POST(options.BaseURL+"/v1/batches/:batch/stop", wrapper.StopBatch, options.OperationMiddlewares["stopBatch"]...)
+	router.GET(options.BaseURL+"/v1/suppressions", wrapper.GetSuppressions, options.OperationMiddlewares["getSuppressions"]...)
+	router.POST(options.BaseURL+"/v1/suppressions", wrapper.PostSuppressions, options.OperationMiddlewares["postSuppressions"]...)
+	router.DELETE(options.BaseURL+"/v1/suppressions/:suppression", wrapper.DeleteSuppression, options.OperationMiddlewares["deleteSuppression"]...)
 
 }
 
@@ -1743,6 +1936,118 @@ func (response AddVersiondefaultApplicationProblemPlusJSONResponse) VisitAddVers
 	return err
 }
 
+type GetSuppressionsRequestObject struct {
+	Params GetSuppressionsParams
+}
+
+type GetSuppressionsResponseObject interface {
+	VisitGetSuppressionsResponse(w http.ResponseWriter) error
+}
+
+type GetSuppressions200JSONResponse Suppressions
+
+func (response GetSuppressions200JSONResponse) VisitGetSuppressionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSuppressionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSuppressionsdefaultApplicationProblemPlusJSONResponse) VisitGetSuppressionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostSuppressionsRequestObject struct {
+	Body *PostSuppressionsJSONRequestBody
+}
+
+type PostSuppressionsResponseObject interface {
+	VisitPostSuppressionsResponse(w http.ResponseWriter) error
+}
+
+type PostSuppressions200JSONResponse SuppressionsAdded
+
+func (response PostSuppressions200JSONResponse) VisitPostSuppressionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PostSuppressionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PostSuppressionsdefaultApplicationProblemPlusJSONResponse) VisitPostSuppressionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteSuppressionRequestObject struct {
+	Suppression string `json:"suppression"`
+	Params      DeleteSuppressionParams
+}
+
+type DeleteSuppressionResponseObject interface {
+	VisitDeleteSuppressionResponse(w http.ResponseWriter) error
+}
+
+type DeleteSuppression204Response struct {
+}
+
+func (response DeleteSuppression204Response) VisitDeleteSuppressionResponse(w http.ResponseWriter) error {
+	w.WriteHeader(204)
+	return nil
+}
+
+type DeleteSuppressiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteSuppressiondefaultApplicationProblemPlusJSONResponse) VisitDeleteSuppressionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// DispatchAttempt Take the bytes that may be sent, once
@@ -1793,6 +2098,15 @@ type StrictServerInterface interface {
 	// AddVersion Write a new content version
 	// (POST /v1/operations/{operation}/versions)
 	AddVersion(ctx context.Context, request AddVersionRequestObject) (AddVersionResponseObject, error)
+	// GetSuppressions Read the suppression list, newest first
+	// (GET /v1/suppressions)
+	GetSuppressions(ctx context.Context, request GetSuppressionsRequestObject) (GetSuppressionsResponseObject, error)
+	// PostSuppressions Send nothing more to some addresses
+	// (POST /v1/suppressions)
+	PostSuppressions(ctx context.Context, request PostSuppressionsRequestObject) (PostSuppressionsResponseObject, error)
+	// DeleteSuppression Lift a suppression
+	// (DELETE /v1/suppressions/{suppression})
+	DeleteSuppression(ctx context.Context, request DeleteSuppressionRequestObject) (DeleteSuppressionResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx echo.Context, request any) (any, error)
@@ -2460,6 +2774,103 @@ func (sh *strictHandler) AddVersion(ctx echo.Context, operation OperationPath) e
 		return err
 	} else if validResponse, ok := response.(AddVersionResponseObject); ok {
 		return validResponse.VisitAddVersionResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSuppressions operation middleware
+func (sh *strictHandler) GetSuppressions(ctx echo.Context, params GetSuppressionsParams) error {
+	var request GetSuppressionsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSuppressions(ctx.Request().Context(), request.(GetSuppressionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSuppressions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSuppressionsResponseObject); ok {
+		return validResponse.VisitGetSuppressionsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PostSuppressions operation middleware
+func (sh *strictHandler) PostSuppressions(ctx echo.Context) error {
+	var request PostSuppressionsRequestObject
+
+	var body PostSuppressionsJSONRequestBody
+	var err error
+	if binder, ok := ctx.Echo().Binder.(*echo.DefaultBinder); ok {
+		// A request validator built on kin-openapi's openapi3filter with
+		// KeepValidatedValue leaves the value it validated on the body. Bind
+		// that value, matching member names exactly, so the handler receives
+		// what was validated instead of a second, case-insensitive decode.
+		// Otherwise bind only the request body, so that path and query
+		// parameters are not also bound into the body struct.
+		if vb, ok := ctx.Request().Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+			err = binder.BindBody(ctx, &body)
+		}
+	} else {
+		// A custom binder is installed on the Echo instance; defer to it
+		// entirely, since echo.Binder does not expose body-only binding and
+		// the binder may do more than decode (for example call ctx.Validate).
+		err = ctx.Bind(&body)
+	}
+	if err != nil {
+		return err
+	}
+	request.Body = &body
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.PostSuppressions(ctx.Request().Context(), request.(PostSuppressionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PostSuppressions")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PostSuppressionsResponseObject); ok {
+		return validResponse.VisitPostSuppressionsResponse(ctx.Response())
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSuppression operation middleware
+func (sh *strictHandler) DeleteSuppression(ctx echo.Context, suppression string, params DeleteSuppressionParams) error {
+	var request DeleteSuppressionRequestObject
+
+	request.Suppression = suppression
+	request.Params = params
+
+	handler := func(ctx echo.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSuppression(ctx.Request().Context(), request.(DeleteSuppressionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSuppression")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSuppressionResponseObject); ok {
+		return validResponse.VisitDeleteSuppressionResponse(ctx.Response())
 	} else if response != nil {
 		return fmt.Errorf("unexpected response type: %T", response)
 	}
