@@ -54,6 +54,8 @@ func (w *Worker) sweepExpired(ctx context.Context) {
 	w.swept("silence", n, err)
 	n, err = w.store.SweepStarts(ctx)
 	w.swept("start", n, err)
+	n, err = w.store.SweepLists(ctx)
+	w.swept("list", n, err)
 	n, err = w.store.SweepStuck(ctx, store.System("job"))
 	w.swept("stuck", n, err)
 }

@@ -86,6 +86,54 @@ export class Client {
   }
 
   /**
+   * Makes a batch of a list: one operation for each item, approved by one decision. The
+   * same key with the same list gives the same batch: repeat the call until it is answered.
+   * A Problem with the code rows names rows that cannot go out; nothing is stored then.
+   * @param {string} key
+   * @param {{flow: string, stage?: string, run_key?: string, name?: string, note?: string, inputs?: Record<string, unknown>, shared?: Record<string, string>, author?: Schemas["Author"], problems?: "refuse" | "draft"}} what
+   * @param {unknown[]} items
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Schemas["BatchCreated"]>}
+   */
+  createBatch(key, what, items, signal) {
+    return this.#call("POST", "/batches", { ...what, items }, { signal, headers: { "Idempotency-Key": JSON.stringify(key) } });
+  }
+
+  /**
+   * @param {string} batch
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Schemas["Batch"]>}
+   */
+  batch(batch, signal) {
+    return this.#call("GET", `/batches/${encodeURIComponent(batch)}`, undefined, { signal });
+  }
+
+  /**
+   * Gives a page of a batch's items in the list's order; next of it is after of the
+   * following page.
+   * @param {string} batch
+   * @param {{after?: number, limit?: number, state?: string, search?: string, only?: "waiting" | "excluded" | "duplicate" | "suppressed" | "problem" | "open"}} [query]
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Schemas["BatchItems"]>}
+   */
+  batchItems(batch, query = {}, signal) {
+    const q = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== undefined).map(([k, v]) => [k, String(v)]));
+    return this.#call("GET", `/batches/${encodeURIComponent(batch)}/items?${q}`, undefined, { signal });
+  }
+
+  /**
+   * Begins no more of a batch (pause), lets it go on where a token paused it (resume), or
+   * gives its unsent rest up for good (stop).
+   * @param {string} batch
+   * @param {"pause" | "resume" | "stop"} verb
+   * @param {string} reason
+   * @returns {Promise<Schemas["Batch"]>}
+   */
+  haltBatch(batch, verb, reason) {
+    return this.#call("POST", `/batches/${encodeURIComponent(batch)}/${verb}`, { reason });
+  }
+
+  /**
    * Enters an event: a CloudEvent 1.0 (it has specversion), or plain JSON of a source whose
    * file says where its keys stand.
    * @param {Record<string, unknown>} event

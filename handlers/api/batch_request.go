@@ -89,6 +89,9 @@ func decodeHead(d *json.Decoder) (*batchHead, error) {
 			return nil, err
 		}
 	}
+	if _, err := d.Token(); err != nil { // it did not end: it was cut, or the list begins too late
+		return nil, headFault(err, "")
+	}
 	return nil, badRequest("invalid", "items is missing.")
 }
 
