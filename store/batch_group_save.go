@@ -69,12 +69,13 @@ const groupTail = `,
 h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM op))
 SELECT (SELECT count(*) FROM op)`
 
-// The parts that only groups have: the outcomes of many attempts, found by their keys, and
-// what a group came to.
+// The parts that only groups have: the outcomes of many attempts, and what a group came to.
+// Attempts are found by their keys alone: the index of open ones would give those of all
+// other groups too.
 const (
 	finsPart = `UPDATE attempts a SET outcome = x.outcome, proof = x.proof, permanent = x.permanent, ended_at = x.ended_at, settled = x.settled, settled_at = x.settled_at
 	FROM jsonb_to_recordset(?) AS x(id text, fence bigint, outcome text, proof text, permanent boolean, ended_at timestamptz, settled text, settled_at timestamptz)
-	WHERE a.id = x.id AND a.fence = x.fence AND a.outcome IS NULL AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
+	WHERE a.id = x.id AND a.fence = x.fence AND COALESCE(a.outcome, '') = '' AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
 	markPart = `INSERT INTO batch_marks (batch_id, at, confirmed, not_started, unknown) SELECT batch_id, at, confirmed, not_started, unknown
 	FROM jsonb_to_recordset(?) AS x(batch_id text, at timestamptz, confirmed int, not_started int, unknown int) WHERE EXISTS (SELECT 1 FROM op)`
 )

@@ -56,8 +56,10 @@ type BatchCycle struct {
 	ItemsPerS  float64 `json:"items_per_s"`
 	PgbenchTPS float64 `json:"pgbench_tps"`
 	Ratio      float64 `json:"ratio"`
-	Foreign    float64 `json:"foreign_cpu"`
-	Kept       int     `json:"slices_kept"`
+	// PerCPU compares what a second of the CPU brings: neighbours change it little.
+	PerCPU  float64 `json:"ratio_per_cpu_second"`
+	Foreign float64 `json:"foreign_cpu"`
+	Kept    int     `json:"slices_kept"`
 	// Steps are the mean times of the steps in milliseconds for each item.
 	Steps map[string]float64 `json:"step_ms_per_item"`
 }
@@ -255,9 +257,13 @@ func (b *batchBench) cycle(ctx context.Context, ref *reference) (BatchCycle, err
 		},
 		func() (slice, error) { return ref.run(ctx, 32, b.o.Slice, "-N") })
 	c := BatchCycle{Lanes: b.o.Lanes, Hands: b.o.Hands, ItemsPerS: medianRate(ours), PgbenchTPS: medianRate(theirs), Ratio: medianRatio(ours, theirs), Kept: len(ours), Steps: map[string]float64{}}
+	var perCPU []float64
 	for i := range ours {
+		items := float64(len(ours[i].latencies) * b.o.Items)
+		perCPU = append(perCPU, items/max(ours[i].cpu, 0.01)/(theirs[i].perSecond*b.o.Slice.Seconds()/max(theirs[i].cpu, 0.01)))
 		c.Foreign = max(c.Foreign, ours[i].foreign, theirs[i].foreign)
 	}
+	c.PerCPU = median(perCPU)
 	for name, took := range b.steps {
 		c.Steps[name] = took.Seconds() * 1000 / float64(max(1, batches*b.o.Items))
 	}
@@ -364,8 +370,8 @@ func (r BatchReport) write(o BatchOptions) error {
 	}
 	fmt.Fprintf(o.Out, "\n%s\nbatch of %d items: made in %.2f s, approved in %.3f s, heap at most %.0f MB more\n", r.Machine, r.Import.Items, r.Import.CreateS, r.Import.ApproveS, r.Import.HeapMB)
 	c := r.Cycle
-	fmt.Fprintf(o.Out, "items the whole way, %d lanes of %d hands: %.0f/s against pgbench -N %.0f/s at 32 clients, ratio %.2f (goal %.1f), %d slices, others' CPU at most %.0f %%\n",
-		c.Lanes, c.Hands, c.ItemsPerS, c.PgbenchTPS, c.Ratio, batchGoal, c.Kept, c.Foreign*100)
+	fmt.Fprintf(o.Out, "items the whole way, %d lanes of %d hands: %.0f/s against pgbench -N %.0f/s at 32 clients, ratio %.2f (goal %.1f), by the CPU that each used %.2f, %d slices, others' CPU at most %.0f %%\n",
+		c.Lanes, c.Hands, c.ItemsPerS, c.PgbenchTPS, c.Ratio, batchGoal, c.PerCPU, c.Kept, c.Foreign*100)
 	for _, s := range []string{"create", "approve", "release", "claim", "record", "advance"} {
 		fmt.Fprintf(o.Out, "  %-8s %.3f ms an item\n", s, c.Steps[s])
 	}

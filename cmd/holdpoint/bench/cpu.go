@@ -23,6 +23,9 @@ func watchCPU() func() float64 {
 	}
 }
 
+// ticksPerSecond is the unit of /proc on Linux.
+const ticksPerSecond = 100
+
 // machineTicks reads the machine's busy and total time from /proc/stat.
 func machineTicks() (busy, total float64) {
 	b, err := os.ReadFile("/proc/stat")

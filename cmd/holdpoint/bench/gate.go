@@ -17,11 +17,12 @@ type slice struct {
 	perSecond float64
 	latencies []time.Duration // of whole cycles
 	foreign   float64         // share of the CPU that others used
+	cpu       float64         // seconds of the CPU that this process and all below it used
 }
 
 // timed runs step in n workers for a time and counts how often it came to its end.
 func timed(ctx context.Context, n int, d time.Duration, step func(ctx context.Context) error) (slice, error) {
-	watch := watchCPU()
+	watch, used := watchCPU(), ownTicks()
 	var done atomic.Int64
 	var wg sync.WaitGroup
 	lat := make([][]time.Duration, n)
@@ -43,7 +44,7 @@ func timed(ctx context.Context, n int, d time.Duration, step func(ctx context.Co
 	}
 	wg.Wait()
 	took := time.Since(start)
-	s := slice{perSecond: float64(done.Load()) / took.Seconds(), foreign: watch()}
+	s := slice{perSecond: float64(done.Load()) / took.Seconds(), foreign: watch(), cpu: (ownTicks() - used) / ticksPerSecond}
 	for _, l := range lat {
 		s.latencies = append(s.latencies, l...)
 	}

@@ -41,7 +41,7 @@ func (h *house) reference(ctx context.Context) (*reference, error) {
 
 // run runs pgbench for a time; args choose the script.
 func (r *reference) run(ctx context.Context, clients int, d time.Duration, args ...string) (slice, error) {
-	watch := watchCPU()
+	watch, used := watchCPU(), ownTicks()
 	args = append([]string{"-n", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(clients, 2)), "-T", strconv.Itoa(max(1, int(d.Seconds())))}, args...)
 	out, err := exec.CommandContext(ctx, r.bin, append(args, r.url)...).CombinedOutput()
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *reference) run(ctx context.Context, clients int, d time.Duration, args 
 	if err1 != nil || err2 != nil {
 		return slice{}, fmt.Errorf("pgbench: cannot read its report: %s", out)
 	}
-	return slice{perSecond: tps, latencies: []time.Duration{time.Duration(ms * float64(time.Millisecond))}, foreign: watch()}, nil
+	return slice{perSecond: tps, latencies: []time.Duration{time.Duration(ms * float64(time.Millisecond))}, foreign: watch(), cpu: (ownTicks() - used) / ticksPerSecond}, nil
 }
 
 // insertScript prepares the single INSERT of about 300 bytes that intake is compared
