@@ -50,14 +50,24 @@ var reexecutionError = `EXISTS (SELECT 1 FROM reexecution_requests q WHERE q.ope
 			AND e.to_state = 'confirmed' AND e.from_state <> 'confirmed' AND EXISTS ` + on("e", proven) + `)))`
 
 // waited is for how many seconds an approved version had waited since it was put up.
-const waited = `CAST(EXTRACT(EPOCH FROM h.at - (SELECT p.at FROM history p WHERE p.subject_kind = 'operation' AND p.subject_id = h.subject_id AND p.seq < h.seq
+const waited = `CAST(EXTRACT(EPOCH FROM h.at - (SELECT p.at FROM history p WHERE p.subject_kind = h.subject_kind AND p.subject_id = h.subject_id AND p.seq < h.seq
 	AND p.to_state = 'pending_approval' AND p.from_state <> 'pending_approval' ORDER BY p.seq DESC LIMIT 1)) AS float8)`
 
-// entryFact is a measure that counts entries of the history of operations, called h.
+// entryFact is a measure that counts entries of the history of operations, called h; where a
+// batch is decided upon as a whole, those of batches too.
 type entryFact struct {
 	kind string // what can be told by the entry's kind alone, of the row K
 	more string // what must hold besides
 	secs string // the time that it measures; "" = none
+	both bool   // of batches too
+}
+
+// subjects is the condition on the kind of subject of the row K.
+func (f entryFact) subjects() string {
+	if f.both {
+		return "K.subject_kind IN ('operation', 'batch')"
+	}
+	return "K.subject_kind = 'operation'"
 }
 
 var entryFacts = map[measure]entryFact{
@@ -71,12 +81,12 @@ var entryFacts = map[measure]entryFact{
 	mReexecutions:   {kind: "K.action = 'approve_reexecution'"},
 	mReexecutionErr: {kind: "K.action IN ('effect', 'more_evidence')", more: reexecutionError},
 	mAdopted:        {kind: "K.from_state = '' AND K.to_state = 'review'"},
-	mApproval:       {kind: "K.from_state = 'pending_approval' AND K.to_state IN ('ready', 'waiting')", secs: waited},
+	mApproval:       {kind: "K.from_state = 'pending_approval' AND K.to_state IN ('ready', 'waiting', 'running', 'canary')", secs: waited, both: true},
 }
 
 // cond is the whole condition of an entry.
 func (f entryFact) cond() string {
-	out := strings.ReplaceAll(f.kind, "K.", "h.")
+	out := strings.ReplaceAll(f.subjects()+" AND "+f.kind, "K.", "h.")
 	if f.more != "" {
 		out += " AND " + f.more
 	}
@@ -139,7 +149,7 @@ var factsSQL = func() string {
 	attempt := "attempts a JOIN operations o ON o.id = a.operation_id"
 	return `SELECT x.m, ` + stretch("h.at") + ` AS stretch, h.flow, h.destination, COALESCE(width_bucket(x.secs, CAST($4 AS float8[])), 0) AS cell, count(*) AS n
 	FROM history h CROSS JOIN LATERAL (` + strings.Join(entries, "\n\t\tUNION ALL ") + `) x
-	WHERE h.at >= $1 AND h.at < $2 AND h.subject_kind = 'operation' GROUP BY 1, 2, 3, 4, 5
+	WHERE h.at >= $1 AND h.at < $2 AND h.subject_kind IN ('operation', 'batch') GROUP BY 1, 2, 3, 4, 5
 	UNION ALL ` + strings.Join([]string{
 		plain(mEvents, "e.received_at", "'*'", "'*'", "events e", "true"),
 		plain(mDeliveries, "d.received_at", "'*'", "'*'", "deliveries d", "true"),

@@ -16,7 +16,8 @@ import (
 // FigureItem is one of the things that a figure counts.
 type FigureItem struct {
 	At        time.Time // when it is counted
-	Operation *InboxRow // nil for what comes in
+	Operation *InboxRow // nil for what comes in, and for a batch
+	Batch     *BatchRow // that was decided upon as a whole
 	Attempt   *FigureAttempt
 	Delivery  *DeliveryRow
 	Event     *FigureEvent
@@ -224,7 +225,7 @@ func (c figureScope) listed(w *conditions, m measure) string {
 	own := &conditions{args: w.args}
 	defer func() { w.args = own.args }()
 	if f, ok := entryFacts[m]; ok {
-		own.add("k.subject_kind = 'operation' AND " + strings.ReplaceAll(f.kind, "K.", "k."))
+		own.add(strings.ReplaceAll(f.subjects()+" AND "+f.kind, "K.", "k."))
 		c.where(own, "k")
 		if f.more != "" {
 			own.add(f.more)

@@ -38,7 +38,7 @@ func (c figureScope) where(w *conditions, row string) {
 
 // ofKinds gives the entries, called h, of the kinds that a measure counts in [from, to).
 func (c figureScope) ofKinds(w *conditions, f entryFact, from, to time.Time) string {
-	w.add("k.subject_kind = 'operation' AND " + strings.ReplaceAll(f.kind, "K.", "k."))
+	w.add(strings.ReplaceAll(f.subjects()+" AND "+f.kind, "K.", "k."))
 	c.where(w, "k")
 	return ` FROM history_kinds k CROSS JOIN LATERAL (SELECT * FROM history h WHERE h.kind = k.kind AND h.at >= ` + w.arg(from.UTC()) + ` AND h.at < ` + w.arg(to.UTC()) + `) h`
 }

@@ -138,6 +138,10 @@ func (t *tx) figureItems(v Viewer, out *FigureList, keys []figureKeyRow) error {
 	if err != nil {
 		return err
 	}
+	batches, err := t.figureBatches(ops, out.Now)
+	if err != nil {
+		return err
+	}
 	deliveries, events, cases := map[string]*DeliveryRow{}, map[string]*FigureEvent{}, map[string]*FigureCase{}
 	switch out.Query.Figure {
 	case operation.FigureDeliveries:
@@ -148,10 +152,24 @@ func (t *tx) figureItems(v Viewer, out *FigureList, keys []figureKeyRow) error {
 		cases, err = byKey(t, `SELECT id, number FROM recovery_cases WHERE id = ANY($1)`, items, func(c FigureCase) string { return c.ID })
 	}
 	for _, k := range keys {
-		out.Rows = append(out.Rows, FigureItem{At: k.At.UTC(), Operation: byID[k.Operation], Attempt: tries[k.Attempt], Delivery: deliveries[k.Item], Event: events[k.Item],
+		out.Rows = append(out.Rows, FigureItem{At: k.At.UTC(), Operation: byID[k.Operation], Batch: batches[k.Operation], Attempt: tries[k.Attempt], Delivery: deliveries[k.Item], Event: events[k.Item],
 			Case: cases[k.Item], Took: time.Duration(k.Secs * float64(time.Second)).Round(time.Second)})
 	}
 	return err
+}
+
+// figureBatches reads the batches among what was counted.
+func (t *tx) figureBatches(ids []string, now time.Time) (map[string]*BatchRow, error) {
+	var list []Batch
+	if err := t.list(&list, `SELECT `+batchColumns+` FROM batches b WHERE b.id = ANY($1)`, pq.Array(ids)); err != nil {
+		return nil, err
+	}
+	rows, err := t.batchRows(list, now)
+	out := map[string]*BatchRow{}
+	for i := range rows {
+		out[string(rows[i].ID)] = &rows[i]
+	}
+	return out, err
 }
 
 const figureEventsSQL = `SELECT e.id, e.source, e.topic, e.event_key, COALESCE(x.run_id, '') AS run_id, COALESCE(r.flow, '') AS flow FROM events e
