@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
 	"holdpoint/web"
@@ -91,6 +92,10 @@ func (s *site) figureItems(c echo.Context, list *store.FigureList, m *views.Figu
 		if r.Operation != nil {
 			row := operationRow(*r.Operation, n, v.Printer().Lang)
 			item.Operation = &row
+		}
+		if b := r.Batch; b != nil {
+			lang := v.Printer().Lang
+			item.Operation = &views.OperationRow{URL: pathBatch(b.ID), Flow: definition.Text(b.FlowTitle).In(lang), Stage: definition.Text(b.StageTitle).In(lang), Title: b.Title, Destination: b.Destination}
 		}
 		if r.Attempt != nil {
 			item.Attempt, item.Outcome, item.Code = r.Attempt.Number, r.Attempt.Outcome, r.Attempt.Code()
