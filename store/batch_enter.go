@@ -22,8 +22,6 @@ type newBatch struct {
 	list   string // name of an uploaded list
 	shared string // JSON
 	dest   int    // version of the destination
-	inputs bool   // the stage's list is missing
-	known  *definition.Flow
 }
 
 // batch builds the batch of a stage that fans out, with its first version.
@@ -84,7 +82,7 @@ func (t *tx) fanOut(f *definition.Flow, version int, st *definition.Stage, dest 
 	if err != nil {
 		return newBatch{}, err
 	}
-	n := newBatch{dest: dest, known: f}
+	n := newBatch{dest: dest}
 	rows := iter.Seq2[map[string]any, error](nil)
 	if l, ok := lists[st.ForEach.Input]; ok && st.ForEach.Input != "" {
 		rows, n.list = l.Rows, shown(l.Name, 200)
