@@ -9,6 +9,7 @@ import (
 	"holdpoint/operation/definition"
 	"holdpoint/store"
 	"holdpoint/views"
+	"holdpoint/views/text"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -66,7 +67,7 @@ func (s *site) showRevise(c echo.Context, status int, t typed, found *store.List
 		}
 		if found != nil {
 			m.Preview = previewOf(found)
-			m.Preview.Diff.Shared = textChanges(b.Stage2, b.Version.Shared(), texts)
+			m.Preview.Diff.Shared = textChanges(v.Printer(), b.Stage2, b.Version.Shared(), texts)
 		}
 	}
 	m.Frame = web.Frame(c, views.SectionFlows)
@@ -85,11 +86,11 @@ func textsOf(t typed) map[string]string {
 }
 
 // textChanges shows what changes in the shared texts.
-func textChanges(st definition.Stage, old, now map[string]string) []views.FieldChange {
+func textChanges(p *text.Printer, st definition.Stage, old, now map[string]string) []views.FieldChange {
 	var out []views.FieldChange
 	for _, d := range st.Drafts {
 		if old[d.Path] != now[d.Path] {
-			out = append(out, views.FieldChange{Label: d.Path, Parts: views.Diff(old[d.Path], now[d.Path])})
+			out = append(out, views.FieldChange{Label: views.StartFieldNames(p, []string{d.Path})[0], Parts: views.Diff(old[d.Path], now[d.Path])})
 		}
 	}
 	return out
