@@ -213,6 +213,175 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a batch from a list
+         * @description The body is one JSON object, read as a stream, at most 64 MiB: `flow`, and as its
+         *     last member `items`, the list. Before it may stand `stage` (needed only where the
+         *     flow has several lists), `run_key`, `inputs` (the flow's other inputs), `shared`
+         *     (text that is the same for all items, by its place in the content), `name`, `note`,
+         *     `author` (as in POST /operations), and `problems`.
+         *
+         *     Everything is stored, or nothing. Rows that cannot go out refuse the whole list
+         *     with 422 `rows`, which names them; with `"problems": "draft"` the batch begins as a
+         *     draft that names them instead. Duplicates and recipients on the suppression list
+         *     are left out and counted. The same `Idempotency-Key` with the same body gives the
+         *     same batch again; with another body it is refused with 422 `key_reused`.
+         *
+         *     People approve a batch; a token never does.
+         */
+        post: operations["createBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a batch */
+        get: operations["getBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the items of a batch, in the list's order */
+        get: operations["getBatchItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin no more of a batch until it is resumed
+         * @description What is in flight is finished. A batch that is paused stays so.
+         */
+        post: operations["pauseBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a paused batch go on
+         * @description Only what a token paused. A pause by a person, or by the batch's own limits, is a person's to end (403 `persons_decision`).
+         */
+        post: operations["resumeBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/batches/{batch}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the unsent rest of a batch up for good
+         * @description What is in flight is finished and settled. Nothing brings the rest back.
+         */
+        post: operations["stopBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suppressions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the suppression list, newest first */
+        get: operations["getSuppressions"];
+        put?: never;
+        /**
+         * Send nothing more to some addresses
+         * @description All or none. An address stands once for each channel: what the list has already
+         *     stays, and holds longer where the new entry would. So the same request again
+         *     changes nothing.
+         */
+        post: operations["postSuppressions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/suppressions/{suppression}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Lift a suppression
+         * @description Things can be sent to the address again. The entry stays on record as lifted.
+         */
+        delete: operations["deleteSuppression"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -251,6 +420,22 @@ export interface components {
             responsible?: components["schemas"]["Responsible"];
             /** @description The page of the operation */
             link?: string;
+            /** @description With code rows: the first 100 rows of a list that cannot go out */
+            rows?: components["schemas"]["ListRow"][];
+            /** @description How many such rows there are */
+            rows_total?: number;
+        };
+        ListRow: {
+            /** @description Place in the list, from 1 */
+            row: number;
+            key?: string;
+            problems: components["schemas"]["ItemProblem"][];
+        };
+        ItemProblem: {
+            /** @description item, empty, unresolved, merge_tag, markup, key, total, content */
+            code: string;
+            /** @description Place in the content or in the entry; "" = the whole */
+            field: string;
         };
         Receipt: {
             delivery: string;
@@ -490,6 +675,193 @@ export interface components {
             /** @description Its operation is not known yet */
             waiting?: boolean;
         };
+        BatchCreated: {
+            /** @description The first batch of the run */
+            batch: string;
+            /** @description One for each stage that fans out, in order */
+            batches: string[];
+            run: string;
+            repeated: boolean;
+            state: components["schemas"]["BatchState"];
+            /** @description Entries of the list */
+            total: number;
+            /** @description Of them to be sent */
+            included: number;
+            duplicates: number;
+            suppressed: number;
+            /** @description Rows that cannot go out */
+            problems: number;
+            /** @description Shared text that is still to be written */
+            missing: string[];
+            link: string;
+        };
+        /** @enum {string} */
+        BatchState: "draft" | "pending_approval" | "canary" | "canary_review" | "running" | "closed" | "rejected" | "cancelled";
+        Batch: {
+            id: string;
+            run: string;
+            flow: string;
+            flow_version: number;
+            stage: string;
+            destination: string;
+            action: string;
+            account: string;
+            environment: string;
+            title?: string;
+            state: components["schemas"]["BatchState"];
+            /** Format: int64 */
+            revision: number;
+            /** @description Of the current version */
+            number: number;
+            /** @description What an approval covers; absent while something is to be done */
+            hash?: string;
+            /** @description Shared text that is still to be written */
+            missing?: string[];
+            /** @description Rows that cannot go out */
+            problems?: number;
+            /** @description Up to which position people decided that it goes out */
+            cleared?: number;
+            /** @description Up to which position items have become operations */
+            released?: number;
+            counts: components["schemas"]["BatchCounts"];
+            /** @description People's, oldest first */
+            decisions: components["schemas"]["BatchDecision"][];
+            next_decision?: components["schemas"]["NextDecision"];
+            paused: boolean;
+            /** @description A person, a token, or the batch's own limit: errors, unknown, bounced */
+            paused_by?: string;
+            pause_reason?: string;
+            stopped: boolean;
+            stop_reason?: string;
+            /**
+             * Format: double
+             * @description Attempts that ended a second, lately
+             */
+            rate?: number;
+            /**
+             * Format: date-time
+             * @description When the rest ends at that rate
+             */
+            ends_at?: string;
+            link: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** Format: date-time */
+            closed_at?: string;
+        };
+        /** @description Where every entry of the list is: total = duplicates + suppressed + waiting + given_up + the sum of states. */
+        BatchCounts: {
+            total: number;
+            duplicates: number;
+            suppressed: number;
+            /** @description Not begun yet */
+            waiting: number;
+            /** @description Never begun: stopped, cancelled or rejected before */
+            given_up: number;
+            /** @description Operations by state */
+            states: {
+                [key: string]: number;
+            };
+        };
+        BatchDecision: {
+            /** @description approve, request_changes, reject, withdraw */
+            decision: string;
+            /** @description first: the whole, or with a canary its first items; rest: all others */
+            phase: string;
+            /** @description Of the version that it is about */
+            number: number;
+            user: string;
+            /** Format: date-time */
+            at: string;
+            reason?: string;
+        };
+        BatchItems: {
+            items: components["schemas"]["BatchItem"][];
+            /** @description Position to go on behind; absent at the end */
+            next?: number;
+        };
+        BatchItem: {
+            /** @description Place in the list, from 1 */
+            position: number;
+            key: string;
+            recipient?: string;
+            title?: string;
+            /** @description Why it is not sent: duplicate, suppressed */
+            excluded?: string;
+            problems?: components["schemas"]["ItemProblem"][];
+            /** @description What it became */
+            operation?: string;
+            state?: components["schemas"]["State"];
+            delivery?: string;
+            link?: string;
+        };
+        BatchReason: {
+            reason: string;
+            /**
+             * Format: int64
+             * @description Refuse where the batch has another revision
+             */
+            revision?: number;
+        };
+        /** @enum {string} */
+        SuppressionReason: "unsubscribed" | "hard_bounce" | "complaint" | "manual";
+        NewSuppressions: {
+            /** @description Goes into the history */
+            note?: string;
+            entries: components["schemas"]["NewSuppression"][];
+        };
+        NewSuppression: {
+            address: string;
+            /**
+             * @description What it covers; default: all
+             * @enum {string}
+             */
+            scope?: "all" | "effect" | "destination";
+            /** @description The effect type or the destination */
+            channel?: string;
+            reason: components["schemas"]["SuppressionReason"];
+            note?: string;
+            /**
+             * Format: date-time
+             * @description Left out: for good
+             */
+            until?: string;
+        };
+        SuppressionsAdded: {
+            added: number;
+            /** @description Entries that hold longer now */
+            extended: number;
+            /** @description The list has them already */
+            known: number;
+            /** @description IDs of what was added or extended */
+            suppressions: string[];
+        };
+        Suppressions: {
+            suppressions: components["schemas"]["Suppression"][];
+            /** @description after of the next page; left out on the last */
+            next?: string;
+        };
+        Suppression: {
+            id: string;
+            address: string;
+            scope: string;
+            channel?: string;
+            reason: components["schemas"]["SuppressionReason"];
+            note?: string;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until?: string;
+            /** @description person, import, callback or api */
+            source: string;
+            /** @description Whose news it follows from */
+            operation?: string;
+            /** Format: date-time */
+            lifted?: string;
+            lifted_why?: string;
+        };
     };
     responses: {
         /** @description An error or a refusal */
@@ -504,6 +876,7 @@ export interface components {
     };
     parameters: {
         OperationPath: string;
+        BatchPath: string;
         AttemptPath: string;
     };
     requestBodies: never;
@@ -797,6 +1170,261 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CallbackReceipt"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createBatch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The caller's own key, quoted ("…") or bare; 1 to 200 characters. */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description The batch was there already */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchCreated"];
+                };
+            };
+            /** @description A new batch */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchCreated"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch: components["parameters"]["BatchPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBatchItems: {
+        parameters: {
+            query?: {
+                /** @description State of the item's operation */
+                state?: components["schemas"]["State"];
+                /** @description waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed */
+                only?: "waiting" | "excluded" | "duplicate" | "suppressed" | "problem" | "open";
+                /** @description Part of key, recipient or title */
+                search?: string;
+                /** @description Go on behind this position: next of the page before */
+                after?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                batch: components["parameters"]["BatchPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchItems"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch: components["parameters"]["BatchPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchReason"];
+            };
+        };
+        responses: {
+            /** @description The batch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch: components["parameters"]["BatchPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchReason"];
+            };
+        };
+        responses: {
+            /** @description The batch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    stopBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch: components["parameters"]["BatchPath"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchReason"];
+            };
+        };
+        responses: {
+            /** @description The batch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Batch"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSuppressions: {
+        parameters: {
+            query?: {
+                /** @description The beginning of an address */
+                search?: string;
+                reason?: components["schemas"]["SuppressionReason"];
+                /** @description An effect type or a destination */
+                channel?: string;
+                /** @description Those that were lifted or are over instead of those that hold */
+                lifted?: boolean;
+                /** @description Go on behind: next of the page before */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the list */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suppressions"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postSuppressions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSuppressions"];
+            };
+        };
+        responses: {
+            /** @description What became of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SuppressionsAdded"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteSuppression: {
+        parameters: {
+            query: {
+                /** @description Why; it goes into the history */
+                reason: string;
+            };
+            header?: never;
+            path: {
+                suppression: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is lifted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

@@ -75,6 +75,57 @@ export class Client {
      */
     addVersion(operation: string, version: Schemas["NewVersion"]): Promise<Schemas["Operation"]>;
     /**
+     * Makes a batch of a list: one operation for each item, approved by one decision. The
+     * same key with the same list gives the same batch: repeat the call until it is answered.
+     * A Problem with the code rows names rows that cannot go out; nothing is stored then.
+     * @param {string} key
+     * @param {{flow: string, stage?: string, run_key?: string, name?: string, note?: string, inputs?: Record<string, unknown>, shared?: Record<string, string>, author?: Schemas["Author"], problems?: "refuse" | "draft"}} what
+     * @param {unknown[]} items
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Schemas["BatchCreated"]>}
+     */
+    createBatch(key: string, what: {
+        flow: string;
+        stage?: string;
+        run_key?: string;
+        name?: string;
+        note?: string;
+        inputs?: Record<string, unknown>;
+        shared?: Record<string, string>;
+        author?: Schemas["Author"];
+        problems?: "refuse" | "draft";
+    }, items: unknown[], signal?: AbortSignal): Promise<Schemas["BatchCreated"]>;
+    /**
+     * @param {string} batch
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Schemas["Batch"]>}
+     */
+    batch(batch: string, signal?: AbortSignal): Promise<Schemas["Batch"]>;
+    /**
+     * Gives a page of a batch's items in the list's order; next of it is after of the
+     * following page.
+     * @param {string} batch
+     * @param {{after?: number, limit?: number, state?: string, search?: string, only?: "waiting" | "excluded" | "duplicate" | "suppressed" | "problem" | "open"}} [query]
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Schemas["BatchItems"]>}
+     */
+    batchItems(batch: string, query?: {
+        after?: number;
+        limit?: number;
+        state?: string;
+        search?: string;
+        only?: "waiting" | "excluded" | "duplicate" | "suppressed" | "problem" | "open";
+    }, signal?: AbortSignal): Promise<Schemas["BatchItems"]>;
+    /**
+     * Begins no more of a batch (pause), lets it go on where a token paused it (resume), or
+     * gives its unsent rest up for good (stop).
+     * @param {string} batch
+     * @param {"pause" | "resume" | "stop"} verb
+     * @param {string} reason
+     * @returns {Promise<Schemas["Batch"]>}
+     */
+    haltBatch(batch: string, verb: "pause" | "resume" | "stop", reason: string): Promise<Schemas["Batch"]>;
+    /**
      * Enters an event: a CloudEvent 1.0 (it has specversion), or plain JSON of a source whose
      * file says where its keys stand.
      * @param {Record<string, unknown>} event
