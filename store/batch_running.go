@@ -61,7 +61,3 @@ func (s *Store) GiveUpGroup(ctx context.Context, a Actor, id operation.BatchID, 
 	})
 	return cancelled, err
 }
-
-// wakeBatches tells the runners of all processes that a batch may go on. A hint that is lost
-// costs them a second.
-func (s *Store) wakeBatches() { s.Hint() }
