@@ -34,23 +34,22 @@ type GroupRefused struct {
 // groupRow is one operation of a group, as its statements read it.
 type groupRow struct {
 	opRow
-	Now          time.Time     `db:"now"`
-	SnapRevision int64         `db:"snap_revision"`
-	VersionHash  []byte        `db:"version_hash"`
-	VerAccount   string        `db:"ver_account"`
-	VerEnv       string        `db:"ver_environment"`
-	Clr          itemClearance `db:"clr"`
-	Body         bodyRow       `db:"body"`
-	Same         string        `db:"same"`       // JSON of stageRow
-	Suppressed   bool          `db:"suppressed"` // since the approval
-	Att          attemptRow    `db:"att"`
-	TakenBy      operation.ID  `db:"taken_by"`
-	Awaited      bool          `db:"awaited"` // an operation of the same item waits for this one
+	Now         time.Time     `db:"now"`
+	VersionHash []byte        `db:"version_hash"`
+	VerAccount  string        `db:"ver_account"`
+	VerEnv      string        `db:"ver_environment"`
+	Clr         itemClearance `db:"clr"`
+	Body        bodyRow       `db:"body"`
+	Same        string        `db:"same"`       // JSON of stageRow
+	Suppressed  bool          `db:"suppressed"` // since the approval
+	Att         attemptRow    `db:"att"`
+	TakenBy     operation.ID  `db:"taken_by"`
+	Awaited     bool          `db:"awaited"` // an operation of the same item waits for this one
 }
 
 // groupFacts are the version and the clearance of an operation l of a group. LATERAL with
 // OFFSET 0 lets each be found by its key, whatever the planner thinks of the tables' sizes.
-const groupFacts = `clock_timestamp() AS now, l.revision AS snap_revision, COALESCE(v.hash, '') AS version_hash, COALESCE(v.account, '') AS ver_account, COALESCE(v.environment, '') AS ver_environment,
+const groupFacts = `clock_timestamp() AS now, COALESCE(v.hash, '') AS version_hash, COALESCE(v.account, '') AS ver_account, COALESCE(v.environment, '') AS ver_environment,
 	COALESCE(c.batch_clearance_id, '') AS "clr.batch", COALESCE(c.kind, '') AS "clr.kind", COALESCE(c.version_id, '') AS "clr.version", COALESCE(c.hash, '') AS "clr.hash", c.expires_at AS "clr.expires"`
 
 const groupFrom = ` LEFT JOIN LATERAL (SELECT * FROM content_versions y WHERE y.id = l.version_id OFFSET 0) v ON true

@@ -136,7 +136,6 @@ type batchBench struct {
 	o     BatchOptions
 	mu    sync.Mutex
 	steps map[string]time.Duration
-	items int
 }
 
 // step notes how long a step took.
