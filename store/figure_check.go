@@ -69,7 +69,7 @@ func (t *tx) keptSince() (time.Time, error) {
 	}
 	err := t.get(&row, `SELECT LEAST((SELECT min(at) FROM history), (SELECT min(received_at) FROM deliveries), (SELECT min(received_at) FROM events)) AS first,
 		`+first(mEvents, "min(received_at) AS at FROM events")+` AS events, `+first(mDeliveries, "min(received_at) AS at FROM deliveries")+` AS deliveries,
-		`+first(mAttempts, "min(at) AS at FROM history WHERE action = 'claim' AND subject_kind = 'operation'")+` AS history`)
+		`+first(mAttempts, "min(at) AS at FROM history WHERE action IN ('claim', 'dispatch') AND subject_kind = 'operation'")+` AS history`)
 	at := timeOf(row.First).UTC()
 	for _, gone := range []*time.Time{row.Events, row.Deliveries, row.History} {
 		if gone != nil {

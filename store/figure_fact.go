@@ -71,7 +71,7 @@ func (f entryFact) subjects() string {
 }
 
 var entryFacts = map[measure]entryFact{
-	mAttempts:       {kind: "K.action = 'claim'"},
+	mAttempts:       {kind: "(K.action = 'claim' OR K.action = 'dispatch' AND K.from_state <> 'in_progress')"}, // of a group, both are one entry
 	mByDestination:  {kind: "K.to_state = 'confirmed' AND K.from_state <> 'confirmed'", more: `h.links NOT LIKE '%"by":"person"%'`},
 	mByPerson:       {kind: "K.to_state = 'confirmed' AND K.from_state <> 'confirmed' AND K.actor_kind = 'person'", more: `h.links LIKE '%"by":"person"%'`},
 	mIntoDoubt:      {kind: "K.to_state IN " + doubt + " AND K.from_state NOT IN " + doubt},
