@@ -136,7 +136,13 @@ func listRefusal(err error, st *definition.Stage) error {
 		if field == "" {
 			field = st.Key
 		}
-		return &Invalid{Field: field, Code: "list_" + no.Code, Limit: no.Limit}
+		switch no.Code {
+		case "rows":
+			return &Invalid{Field: field, Code: "list_rows", Limit: no.Limit}
+		case "missing":
+			return &Invalid{Field: field, Code: "list_missing"}
+		}
+		return &Invalid{Field: field, Code: "list_no_list"}
 	}
 	return err
 }

@@ -94,7 +94,10 @@ func families() map[string][]string {
 		"notice.task.":            {"new", "remind", "overdue", "escalated"},
 		"notice.task_says.":       {"new", "remind", "overdue", "escalated"},
 		"sheet.missing.":          {"draft", "refuse"},
-		"sheet.satisfied.":        {"confirmed", "accepted", "delivered"},
+		"sheet.satisfied.":        {"confirmed", "accepted", "delivered", "every_item_confirmed", "every_item_closed"},
+		"newbatch.state.":         {"waiting", "made", "gone"},
+		"newbatch.diff.":          {"added", "dropped", "changed"},
+		"newbatch.bad.":           {"rows", "json", "no_list", "missing"},
 		"notice.subject.":         names(operation.NoticeKinds),
 		"notice.says.":            names(operation.NoticeKinds),
 		"notifications.kind.":     names(operation.NoticeKinds),
@@ -118,7 +121,7 @@ func families() map[string][]string {
 		"reports.line.":           ReportLines,
 		"effect.":                 effectWords,
 		"flow.type.":              inputTypes,
-		"flow.satisfied_by.":      {"confirmed", "accepted", "delivered"},
+		"flow.satisfied_by.":      {"confirmed", "accepted", "delivered", "every_item_confirmed", "every_item_closed"},
 	}
 	f["restore.why."], f["restore.settled."], f["restore.looked."] = RestoreReasons, RestoreSettled, f["lookup."]
 	f["acceptance.state."], f["acceptance.says."] = names(AcceptanceStates), names(AcceptanceStates)

@@ -79,7 +79,7 @@ var historyWords = []string{"create", "attachment", "new_version", "approve", "r
 	"no_further_attempt", "replaced", "checklist", "confirmed_not_done", "statement", "remedy_done", "left", "dispatch",
 	"go_on_without", "pause", "resume", "lookup", "duplicate_suspected", "callback", "more_evidence", "late_report",
 	"candidate", "content_differs", "silence", "news_tied", "denied", "contradicted", "correct_cause",
-	"restore_listed", "restore_compared", "take_case", "release_case", "ask_lookup", "correct_case_time", "case_evidence"}
+	"restore_listed", "restore_compared", "take_case", "release_case", "ask_lookup", "correct_case_time", "case_evidence", "suppressed"}
 
 // personWords are the actions of a person's history; each has a key "action.<word>".
 var personWords = []string{"add_user", "enable_user", "disable_user", "grant_role", "revoke_role", "set_password",

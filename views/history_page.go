@@ -111,7 +111,7 @@ type HistoryCheckpoint struct {
 var pageWords = []string{"apply", "record_probe", "add_token", "revoke_token", "set_factor_roles",
 	"share_view", "rename_view", "remove_view", "release_held", "discard_held", "run_open", "run_blocked", "run_completed", "run_stopped",
 	"set_limit", "change_limit", "end_limit", "limit_broken", "limit_back", "limit_again", "make_report", "comment_report", "sign_report",
-	"news_held", "news_aside", "news_expired", "topic_confirmed", "suppress", "lift_suppression", "suppressed"}
+	"news_held", "news_aside", "news_expired", "topic_confirmed", "suppress", "lift_suppression"}
 
 // pageDetails are the links of an entry that the page shows besides historyDetails.
 var pageDetails = []string{"export", "format", "rows", "filter", "name", "scopes", "item", "size"}
