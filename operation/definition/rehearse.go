@@ -34,7 +34,7 @@ type Pace struct {
 	Retention time.Duration // how long a key protects
 	Settle    time.Duration // how long a received request may still take effect
 	Retry     time.Duration // the pause before the first repeat or lookup
-	Lag       time.Duration // how far a lookup may be behind, at most
+	Lag       time.Duration // how far a lookup may be behind, at most; 0 = as documented
 }
 
 // RehearseProfile gives the profile with another place and shorter times, and what it
@@ -63,7 +63,7 @@ func RehearseProfile(file string, src []byte, place string, pace Pace) (out []by
 			r.set(p, "actions."+name+".protection.", "retention", pace.Retention.String())
 			r.set(p, "actions."+name+".protection.", "margin", "0s")
 		}
-		if l, _ := a["lookup"].(map[string]any); l["lag"] != nil {
+		if l, _ := a["lookup"].(map[string]any); l["lag"] != nil && pace.Lag > 0 {
 			r.set(l, "actions."+name+".lookup.", "lag", pace.Lag.String())
 		}
 	}

@@ -90,6 +90,11 @@ func (t *acceptTrial) count(p *store.OperationPage) (n int, ids []string, by str
 		generation = max(generation, a.KeyGeneration)
 	}
 	look := connector.LookupOrder{Operation: p.ID, Action: p.Action.Name, Key: operation.DestinationKey(p.ID, generation), Content: p.Current().Content(), DispatchedAt: time.Now()}
+	if at := d.gate.latest(p.ID); !at.IsZero() { // sooner, a second effect could be hidden
+		if err := pause(t.ctx, time.Until(at.Add(d.lag(p.Action.Name)))); err != nil {
+			return 0, nil, operation.CountedByLookup, err
+		}
+	}
 	for {
 		f := conn.Lookup(t.ctx, look)
 		switch f.Result {

@@ -31,7 +31,7 @@ type acceptTrial struct {
 
 // try runs one case. What it cannot finish is a failure of the case.
 func (a *acceptance) try(ctx context.Context, c acceptCase) operation.AcceptanceCase {
-	ctx, cancel := context.WithTimeout(ctx, acceptLimit*time.Duration(len(a.flow.Stages)+1))
+	ctx, cancel := context.WithTimeout(ctx, a.limit())
 	defer cancel()
 	t := &acceptTrial{acceptance: a, ctx: ctx, AcceptanceCase: operation.AcceptanceCase{Key: c.key, Began: time.Now().UTC(),
 		Steps: []operation.AcceptanceNote{}, Found: []operation.AcceptanceFinding{}, Failures: []operation.AcceptanceNote{}}}
@@ -44,6 +44,16 @@ func (a *acceptance) try(ctx context.Context, c acceptCase) operation.Acceptance
 	}
 	t.Ended, t.Passed = time.Now().UTC(), len(t.Failures) == 0
 	return t.AcceptanceCase
+}
+
+// limit is how long one case may take: what every stage may, and the waiting for the
+// lookups of test destinations.
+func (a *acceptance) limit() time.Duration {
+	d := acceptLimit * time.Duration(len(a.flow.Stages)+1)
+	for _, st := range a.flow.Stages {
+		d += 5 * a.dests[st.Destination].lag(st.Action)
+	}
+	return d
 }
 
 // short keeps an error readable on a sheet.

@@ -62,6 +62,8 @@ type arrival struct {
 	header  http.Header
 	reached bool // the destination, which answered it
 	status  int
+
+	answered time.Time // when; zero = it did not reach
 }
 
 // maxPassed bounds a body that the gate passes on.
@@ -147,6 +149,19 @@ func (g *gate) of(id operation.ID) []arrival {
 	return out
 }
 
+// latest is when the last request of an operation was answered by the destination, or
+// came, where it gave no answer; zero = none came.
+func (g *gate) latest(id operation.ID) (at time.Time) {
+	for _, a := range g.of(id) {
+		for _, x := range []time.Time{a.at, a.answered} {
+			if x.After(at) {
+				at = x
+			}
+		}
+	}
+	return at
+}
+
 // ServeHTTP passes one request on, or loses it.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxPassed))
@@ -170,7 +185,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.mu.Lock()
-	g.arrivals[no].reached, g.arrivals[no].status = true, resp.StatusCode
+	g.arrivals[no].reached, g.arrivals[no].status, g.arrivals[no].answered = true, resp.StatusCode, time.Now()
 	g.mu.Unlock()
 	if lost != nil {
 		lost.breakOff(w, r.Context())
