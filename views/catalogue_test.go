@@ -95,6 +95,7 @@ func families() map[string][]string {
 		"notice.task_says.":       {"new", "remind", "overdue", "escalated"},
 		"sheet.missing.":          {"draft", "refuse"},
 		"sheet.satisfied.":        {"confirmed", "accepted", "delivered", "every_item_confirmed", "every_item_closed"},
+		"newbatch.":               {"problems_title", "left_out_title"},
 		"newbatch.state.":         {"waiting", "made", "gone"},
 		"newbatch.diff.":          {"added", "dropped", "changed"},
 		"newbatch.bad.":           {"rows", "json", "no_list", "missing"},
