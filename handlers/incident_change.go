@@ -60,7 +60,12 @@ func (s *site) removeLine(c echo.Context) error {
 func (s *site) addOperations(c echo.Context) error {
 	return s.aboutIncident(c, "flash.incident_operations", func(t *typed, sh store.IncidentShown) error {
 		ctx, a := c.Request().Context(), web.VisitOf(c).Actor()
-		p, err := s.Store.PickForIncident(ctx, a, idsIn(t.fields["operations"]))
+		named := idsIn(t.fields["operations"])
+		if len(named) == 0 {
+			t.wrong("operations", views.Sentence(views.ErrorRequired))
+			return nil
+		}
+		p, err := s.Store.PickForIncident(ctx, a, named)
 		if err != nil {
 			return err
 		}

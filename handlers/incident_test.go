@@ -36,6 +36,21 @@ func TestIncidentPages(t *testing.T) {
 	b.submit(mine, "form-edit", "cause", "On second thoughts").want(http.StatusConflict).says("On second thoughts")
 	b.submit(b.get(path+"/edit"), "form-edit", "first", "0000-01-01T00:00").want(http.StatusUnprocessableEntity)
 
+	// a moment that cannot be read, and identifiers that nobody knows: said where they stand, and nothing typed is lost
+	moment := "Give a day and a time, such as 2026-03-09 14:30"
+	bad := b.submit(b.get(path+"/edit"), "form-edit", "first", "yesterday at noon", "summary", "Typed anew").want(http.StatusUnprocessableEntity).says(moment)
+	bad.keeps("form-edit", "first", "yesterday at noon", "summary", "Typed anew")
+	bad = b.submit(b.get(path), "form-line", "at", "2026-02-30T10:00", "says", "They called back").want(http.StatusUnprocessableEntity).says(moment)
+	bad.keeps("form-line", "at", "2026-02-30T10:00", "says", "They called back")
+	more, typed := string(h.unknown(t)), "op_nowhere, "
+	typed += more + " case_nowhere"
+	bad = b.submit(b.get(path), "form-operations", "operations", typed).want(http.StatusUnprocessableEntity).says("Not there, or not for you to see: case_nowhere, op_nowhere. Nothing was added.")
+	bad.keeps("form-operations", "operations", typed)
+	if n := h.Count(t, "incident_operations"); n != 1 {
+		t.Errorf("the incident has %d operations", n)
+	}
+	b.submit(b.get(path), "form-operations", "operations", " , ").want(http.StatusUnprocessableEntity).says("This is needed")
+
 	page = b.get(path)
 	page = b.follow(b.submit(page, "form-task", "title", "Ask for a status page", "role", "ops_owner")).says("Ask for a status page")
 	md := b.get(path + "/incident.md").want(http.StatusOK)
@@ -52,6 +67,17 @@ func TestIncidentPages(t *testing.T) {
 	other := h.as(t, "only-approver")
 	other.get(path).want(http.StatusNotFound)
 	other.get(path + "/incident.md").want(http.StatusNotFound)
+}
+
+// keeps checks that a form still holds what was typed.
+func (a *answer) keeps(testid string, set ...string) {
+	a.t.Helper()
+	_, form := a.form(testid)
+	for i := 0; i+1 < len(set); i += 2 {
+		if got := form.Get(set[i]); got != set[i+1] {
+			a.t.Errorf("%s of %s holds %q, typed was %q", set[i], testid, got, set[i+1])
+		}
+	}
 }
 
 // TestFlowSheet shows each version of a flow, and none to who may not see it.

@@ -6,6 +6,7 @@ import (
 
 	"holdpoint/operation"
 	"holdpoint/store"
+	"holdpoint/store/storetest"
 )
 
 // settledNote gives a note that a person has confirmed by what they saw.
@@ -150,5 +151,42 @@ func TestSmallForms(t *testing.T) {
 	}
 	if !strings.Contains(h.as(t, "admin").get("/people").want(200).body, `href="/people/factors"`) {
 		t.Error("an admin is not shown the rule about factors")
+	}
+}
+
+// TestErasedDelivery: a delivery whose body is past its term says so on its page and in the
+// list, with its key and its verdict; one that is not yet due says nothing of the kind.
+func TestErasedDelivery(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	refuse := func(key string) string {
+		t.Helper()
+		id, err := h.Store.RefuseDelivery(t.Context(), store.Unaccepted{Source: storetest.CouponEvent().Source, DeliveryKey: key, Verdict: store.VerdictRefused, Reason: "signature", Status: 401, Body: []byte("who am I")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "/deliveries/" + string(id)
+	}
+	old := refuse("dlv-old")
+	if _, err := h.Owner.Exec(`ALTER TABLE deliveries DISABLE TRIGGER USER; UPDATE deliveries SET received_at = received_at - interval '40 days'; ALTER TABLE deliveries ENABLE TRIGGER USER`); err != nil {
+		t.Fatal(err)
+	}
+	fresh, b := refuse("dlv-new"), h.as(t, "ops")
+	if b.get(old).want(200).has("body-erased") != nil {
+		t.Error("it is called erased before it was")
+	}
+	if err := h.Store.SetRetention(t.Context(), h.Fresh(t, "admin"), map[store.RetentionKind]int{store.RetainDeliveries: 30}); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.Store.SweepRetention(t.Context(), store.System("job")); err != nil || n != 1 {
+		t.Fatalf("%d erased, want the old one: %v", n, err)
+	}
+	for _, page := range []string{old, "/deliveries?q=dlv-old"} {
+		if a := b.get(page).want(200).says("Its body was erased,", "; its hash stays.", "dlv-old", "Refused"); a.has("body-erased") == nil {
+			t.Errorf("%s does not mark what was erased", page)
+		}
+	}
+	if b.get(fresh).want(200).says("dlv-new").has("body-erased") != nil {
+		t.Error("the new one is called erased")
 	}
 }

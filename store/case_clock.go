@@ -108,7 +108,8 @@ func (t *tx) beat(a Actor, id operation.CaseID, claimed time.Duration) error {
 }
 
 // CorrectCase sets one clock of a case to what it should be. What was measured stays; the
-// difference is kept with who, when and why.
+// difference is kept with who, when and why. Active time is not raised above the time in
+// hand: *Invalid for the field minutes, with the whole minutes that are left.
 func (s *Store) CorrectCase(ctx context.Context, a Actor, id operation.CaseID, clock operation.CaseClock, to time.Duration, reason string) error {
 	return s.caseVerb(ctx, a, id, func(u *unit, who operation.Person, c *CaseRow) error {
 		if r := operation.MayCorrectClock(clock, to, u.reviewer(), who, reason); r != nil {
@@ -122,7 +123,7 @@ func (s *Store) CorrectCase(ctx context.Context, a Actor, id operation.CaseID, c
 		if clock == operation.ClockActive {
 			was = all[id].Active
 		}
-		if clock == operation.ClockActive && to > all[id].InHand {
+		if clock == operation.ClockActive && to > was && to > all[id].InHand { // less is always nearer the truth
 			return &Invalid{Field: "minutes", Code: "clock_active", Limit: int(all[id].InHand / time.Minute)}
 		}
 		delta := to.Milliseconds() - was.Milliseconds()

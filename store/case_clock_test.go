@@ -1,11 +1,13 @@
 package store_test
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
 
 	"holdpoint/operation"
+	"holdpoint/store"
 	"holdpoint/store/storetest"
 )
 
@@ -95,6 +97,10 @@ func TestCorrectedClock(t *testing.T) {
 	refused(t, f.Store.CorrectCase(t.Context(), f.As("author"), id, operation.ClockInHand, time.Hour, "why"), operation.CodeNotEntitled)
 	ok(t, f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockInHand, time.Hour, "Worked on it by phone."))
 	ok(t, f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockActive, 25*time.Minute, "Without the page open."))
+	var no *store.Invalid
+	if err := f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockActive, time.Hour+time.Second, "why"); !errors.As(err, &no) || no.Field != "minutes" || no.Code != "clock_active" || no.Limit != 60 {
+		t.Errorf("active time above the time in hand: %v", err)
+	}
 	p, err := f.Store.FindCase(t.Context(), f.As("auditor"), id)
 	ok(t, err)
 	if p.Times.InHand != time.Hour || p.Times.Active != 25*time.Minute || len(p.Corrections) != 2 {
@@ -105,5 +111,13 @@ func TestCorrectedClock(t *testing.T) {
 	}
 	if n := f.Count(t, "history WHERE subject_id = $1 AND action = 'correct_case_time' AND reason <> ''", string(s.id)); n != 2 {
 		t.Errorf("%d corrections on record", n)
+	}
+
+	// The whole hour is possible. When the time in hand shrinks below, less active time is, more is not.
+	ok(t, f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockActive, time.Hour, "All of it."))
+	ok(t, f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockInHand, 10*time.Minute, "Given back sooner."))
+	ok(t, f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockActive, 20*time.Minute, "Looked at it before."))
+	if err := f.Store.CorrectCase(t.Context(), f.As("ops"), id, operation.ClockActive, 21*time.Minute, "why"); !errors.As(err, &no) || no.Limit != 10 {
+		t.Errorf("active time above the time in hand: %v", err)
 	}
 }
