@@ -16,9 +16,11 @@ import (
 const (
 	binaryEnv  = "HOLDPOINT_TEST_BINARY"
 	sandboxEnv = "HOLDPOINT_TEST_SANDBOX"
+	realKeyEnv = "CRM_TEST_KEY" // the credential of a real test destination
 )
 
 func TestMain(m *testing.M) {
+	os.Setenv(realKeyEnv, "their-key")
 	code := m.Run()
 	if theRig != nil {
 		theRig.close()
