@@ -65,8 +65,8 @@ func accept(t *testing.T, plan operation.AcceptancePlan) []operation.AcceptanceC
 	return sheet.Cases
 }
 
-// acceptOnly runs a few cases of a plan.
-func acceptOnly(t *testing.T, plan operation.AcceptancePlan, keys ...string) []operation.AcceptanceCase {
+// acceptOnly runs a few cases of a plan. It gives them, and what the rehearsal changed.
+func acceptOnly(t *testing.T, plan operation.AcceptancePlan, keys ...string) ([]operation.AcceptanceCase, []operation.AcceptanceChange) {
 	t.Helper()
 	o, err := programs()
 	if err != nil {
@@ -86,7 +86,7 @@ func acceptOnly(t *testing.T, plan operation.AcceptancePlan, keys ...string) []o
 			out = append(out, a.try(t.Context(), c))
 		}
 	}
-	return out
+	return out, a.changed
 }
 
 // TestAcceptFlows accepts one flow whole, and with the others the cases that depend on
@@ -110,7 +110,7 @@ func TestAcceptFlows(t *testing.T) {
 			var cases []operation.AcceptanceCase
 			if c.only == nil {
 				cases = accept(t, plan)
-			} else if cases = acceptOnly(t, plan, c.only...); len(cases) != len(c.only) {
+			} else if cases, _ = acceptOnly(t, plan, c.only...); len(cases) != len(c.only) {
 				t.Fatalf("%d cases were run", len(cases))
 			}
 			for _, x := range cases {
@@ -170,11 +170,16 @@ func TestAcceptRealDestination(t *testing.T) {
 	plan.Flow = changed(t, plan.Flow, "destination: partner", "destination: crm")
 	plan.Destinations[0] = changed(t, plan.Destinations[0], `${env("SANDBOX_URL") + "/crm"}`, there.url+"/crm", "SANDBOX_TOKEN", realKeyEnv,
 		`"/tasks/by-reference/{operation_id}"`, `/tasks, query: {reference: "{operation_id}"}`, `status in [200, 300]`, "status == 200",
-		`${status == 404 && body.category == "OBJECT_NOT_FOUND"}`, "${body.total == 0}", "status == 300 ? body.results : [body]", "body.results", "lag: 15s", "lag: 800ms", "retry: {max: 5", "retry: {max: 2")
+		`${status == 404 && body.category == "OBJECT_NOT_FOUND"}`, "${body.total == 0}", "status == 300 ? body.results : [body]", "body.results", "lag: 15s", "lag: 800ms")
 	keys := operation.AcceptanceCases[:5] // the sixth waits long for a silent lookup, and TestAcceptFlows has it
-	cases := acceptOnly(t, plan, keys...)
+	cases, others := acceptOnly(t, plan, keys...)
 	if len(cases) != len(keys) {
 		t.Fatalf("%d cases were run", len(cases))
+	}
+	for _, c := range others {
+		if strings.Contains(c.Field, "lag") {
+			t.Errorf("its index is as late as it is, and yet: %+v", c)
+		}
 	}
 	for _, x := range cases {
 		if !x.Passed || len(x.Found) != 1 {
@@ -199,7 +204,8 @@ func TestAcceptanceFindsABadProfile(t *testing.T) {
 	t.Parallel()
 	plan := demoPlan(t, "plain-note", "plain")
 	plan.Destinations[0] = changed(t, plan.Destinations[0], "status == 201 && has(body.id)", "status == 299")
-	res := acceptOnly(t, plan, "normal")[0]
+	cases, _ := acceptOnly(t, plan, "normal")
+	res := cases[0]
 	if res.Passed || len(res.Failures) == 0 || res.Failures[0].Code != "broke_off" && res.Failures[0].Code != "attempts" {
 		t.Errorf("it passed: %+v", res)
 	}
