@@ -96,7 +96,9 @@ func hundredths(thousandths int) int64 {
 
 // counts are where each row of the list stands.
 func (b batchOf) counts() views.BatchCounts {
-	return batchCounts(b.p.Counts, b.itemsURL())
+	c := batchCounts(b.p.Counts, b.itemsURL())
+	c.Problems = b.p.Version.Problems
+	return c
 }
 
 func batchCounts(c store.BatchCounts, itemsURL string) views.BatchCounts {

@@ -119,8 +119,11 @@ func (f *batchFinder) add(m *madeItem) {
 	if !f.any || n < f.emptiest {
 		f.emptiest, f.facts.Emptiest = n, m.position
 	}
-	if !f.any {
+	switch {
+	case !f.any:
 		f.title = m.title
+	case m.title != f.title:
+		f.title = "" // one customer's line does not stand over the others
 	}
 	f.any = true
 	f.spread.Add(m.item.Content)

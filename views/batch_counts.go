@@ -38,6 +38,7 @@ var batchOrder = []operation.State{operation.Confirmed, operation.InProgress, op
 // The keys of stretches that are no state of an operation.
 const (
 	PartToCome     = "to_come"
+	PartProblem    = "problem" // blocks the approval of all
 	PartUnsent     = "unsent"
 	PartDuplicate  = "duplicate"
 	PartSuppressed = "suppressed"
@@ -47,7 +48,7 @@ const (
 )
 
 // batchParts lists those keys.
-var batchParts = []string{PartToCome, PartUnsent, PartDuplicate, PartSuppressed, PartOperation, PartAny}
+var batchParts = []string{PartToCome, PartProblem, PartUnsent, PartDuplicate, PartSuppressed, PartOperation, PartAny}
 
 // Included is how many entries are to be sent, or were.
 func (c BatchCounts) Included() int { return c.Total - c.Duplicates - c.Suppressed }
@@ -94,7 +95,9 @@ func (c BatchCounts) Parts() []BatchPart {
 	for _, s := range batchOrder {
 		add(string(s), c.Ops[s], "state="+string(s))
 	}
-	add(PartToCome, c.ToCome, "state="+PartToCome)
+	stuck := min(c.Problems, c.ToCome)
+	add(PartToCome, c.ToCome-stuck, "state="+PartToCome)
+	add(PartProblem, stuck, "problem=yes")
 	add(PartUnsent, c.Unsent, "state="+PartUnsent)
 	add(PartDuplicate, c.Duplicates, "left_out="+PartDuplicate)
 	add(PartSuppressed, c.Suppressed, "left_out="+PartSuppressed)

@@ -39,7 +39,7 @@ func families() map[string][]string {
 		"starting.result.":    {"started", "known", "conflict", "held", "refused"},
 		"starting.count.":     {"started", "known", "conflict", "held", "refused"},
 		"starting.table.":     {"empty", "large", "rows", "columns", "text", "quotes", "cell"},
-		"action.":             slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords, []string{"start_table", "stop", "advance", "satisfied"}),
+		"action.":             slices.Concat(names(operation.Events), historyWords, personWords, pageWords, acceptanceWords, retentionWords, incidentWords, []string{"start_table", "stop", "advance", "satisfied", "release"}),
 		"invalid.":            invalidCodes,
 		"detail.":             historyDetails,
 		"refusal.":            names(operation.Codes),

@@ -151,8 +151,12 @@ func TestDemo(t *testing.T) {
 		if out := h.must("user", "list"); strings.Count(out, "@example.test") != len(demoPeople) {
 			t.Errorf("accounts: %s", out)
 		}
-		if n := h.operations(); n != demoStages(t) {
-			t.Errorf("%d operations, want one for each stage of one run of each flow: %d", n, demoStages(t))
+		stages, lists := demoStages(t)
+		if n := h.rows("operations"); n != stages {
+			t.Errorf("%d operations, want one for each stage of one run of each flow: %d", n, stages)
+		}
+		if n := h.rows("batches WHERE state = 'pending_approval'"); n != lists || lists == 0 {
+			t.Errorf("%d batches wait for approval, want one for each stage with a list: %d", n, lists)
 		}
 		if code := r.stop(); code != 0 {
 			t.Errorf("ended with %d", code)
@@ -160,19 +164,28 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// demoStages counts the stages of all demo flows.
-func demoStages(t *testing.T) (n int) {
+// demoStages counts the stages of the demo flows of which the demonstration begins a run:
+// those with one effect, and those with a list. What people start by hand is left to them.
+func demoStages(t *testing.T) (single, lists int) {
 	t.Helper()
 	files, err := storetest.DemoFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if flow, err := definition.ParseFlow(f.Name, f.Source); err == nil {
-			n += len(flow.Stages)
+		flow, err := definition.ParseFlow(f.Name, f.Source)
+		if err != nil || flow.Trigger.Source == "by-hand" {
+			continue
+		}
+		for _, st := range flow.Stages {
+			if st.ForEach != nil {
+				lists++
+			} else {
+				single++
+			}
 		}
 	}
-	return n
+	return single, lists
 }
 
 // TestDemoStartsWithAnAccountDisabled: the definitions in use stay in use.
@@ -220,7 +233,8 @@ func TestPasswordLinkLeadsToThisServer(t *testing.T) {
 }
 
 // operations counts what the record of a running house holds.
-func (h *house) operations() (n int) {
+// rows counts the rows of what stands after FROM.
+func (h *house) rows(from string) (n int) {
 	h.t.Helper()
 	s := Settings{Data: h.data}
 	d, err := s.findDatabase()
@@ -232,7 +246,7 @@ func (h *house) operations() (n int) {
 		h.t.Fatal(err)
 	}
 	defer db.Close()
-	if err := db.QueryRow(`SELECT count(*) FROM operations`).Scan(&n); err != nil {
+	if err := db.QueryRow(`SELECT count(*) FROM ` + from).Scan(&n); err != nil {
 		h.t.Fatal(err)
 	}
 	return n

@@ -20,7 +20,7 @@ type tokenCmd struct {
 
 type tokenAddCmd struct {
 	Name        string        `arg:"" help:"What the token is for."`
-	Scope       []string      `required:"" help:"events, operations, claims, callbacks or read; may be given several times."`
+	Scope       []string      `required:"" help:"events, operations, claims, callbacks, batches, suppressions or read; may be given several times."`
 	Flow        []string      `help:"Limits the token to these flows."`
 	Destination []string      `help:"Limits the token to these destinations."`
 	Expires     time.Duration `help:"How long it holds, e.g. 8760h. Default: until it is revoked."`
