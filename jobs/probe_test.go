@@ -32,14 +32,14 @@ func (w *world) lost(destination string) operation.ID {
 func TestAPlannedRepeatIsNotSentAfterAFailedProbe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "10s")
-	probe := func(result operation.ProbeResult) {
+	probe := func(w *world, result operation.ProbeResult) {
 		p := store.Probe{Destination: "billing", Action: "create_invoice", Account: "acct_test", Environment: "test", ProfileHash: [32]byte{1}, Result: result}
 		if _, err := w.store.AddProbe(context.Background(), store.System("command"), p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	id := w.lost("billing")
-	probe(operation.ProbeBroken)
+	probe(w, operation.ProbeBroken)
 	w.work()
 	if s := w.untilState(id, operation.Review); len(s.Attempts) != 1 || s.Next != "reconcile" {
 		t.Errorf("after the failed probe: %+v", s)
@@ -47,11 +47,15 @@ func TestAPlannedRepeatIsNotSentAfterAFailedProbe(t *testing.T) {
 	if n := w.posts("billing"); n != 0 {
 		t.Errorf("%d requests left after the failed probe", n)
 	}
-	probe(operation.ProbeHeld)
-	again := w.lost("billing")
-	if s := w.untilState(again, operation.Confirmed); len(s.Attempts) != 2 {
+	w.effects("billing", id, 0)
+
+	held := newWorld(t, "10s") // no worker is there before the first attempt is lost
+	again := held.lost("billing")
+	probe(held, operation.ProbeBroken)
+	probe(held, operation.ProbeHeld)
+	held.work()
+	if s := held.untilState(again, operation.Confirmed); len(s.Attempts) != 2 {
 		t.Errorf("after it held again: %+v", s)
 	}
-	w.effects("billing", again, 1)
-	w.effects("billing", id, 0)
+	held.effects("billing", again, 1)
 }
