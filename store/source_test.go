@@ -102,7 +102,7 @@ func TestSourceFacts(t *testing.T) {
 		t.Errorf("secrets: %+v", got.Secrets)
 	}
 	list, err := f.Store.ListSourceStates(t.Context())
-	if err != nil || len(list) != 4 {
+	if err != nil || len(list) != 5 { // those of the demonstration
 		t.Errorf("%d sources, %v", len(list), err)
 	}
 }
