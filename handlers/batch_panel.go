@@ -148,5 +148,5 @@ func batchSignature(n names, a store.BatchApproval) views.Signature {
 	if a.For != "" {
 		who.For = n.name(string(a.For))
 	}
-	return views.Signature{Given: true, Who: who, At: a.At, Comment: a.Reason, Decision: a.Decision, Preset: a.ReasonCode, PresetWords: a.ReasonWords}
+	return views.Signature{Given: true, Rest: a.Phase == operation.PhaseRest, Who: who, At: a.At, Comment: a.Reason, Decision: a.Decision, Preset: a.ReasonCode, PresetWords: a.ReasonWords}
 }

@@ -74,7 +74,8 @@ type VersionLine struct {
 // Signature is one approval, given or still open.
 type Signature struct {
 	Given    bool
-	Who      Who // who gave it, or who may
+	Rest     bool // of a batch: the decision about the rest, after the canary
+	Who      Who  // who gave it, or who may
 	At       time.Time
 	Comment  string
 	Decision operation.Decision

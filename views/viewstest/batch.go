@@ -174,9 +174,8 @@ func batchFixtures() []Fixture {
 	closeBatch(&rejected)
 	item := closedPage(operation.Confirmed)
 	item.Head.Batch, item.Head.BatchRow = &views.Link{Label: campaign().Head.Title, URL: batchURL}, 4102
-	review := batchLine(canaryReview())
-	review.For = lead.Name
-	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Tab: views.TabMine, Batches: []views.BatchLine{batchLine(campaign()), review, batchLine(auto)}}
+	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Tab: views.TabMine, Batches: batchList(campaign(), canaryReview(), auto).Rows[:3]}
+	inbox.Batches[1].For = lead.Name
 	return append([]Fixture{
 		{"batch-inbox", views.InboxPage(inbox)},
 		{"batch-operation", views.OperationPage(item)},
