@@ -26,7 +26,7 @@ const (
 	ButContrast  Rules = `rules: {'color-contrast': {enabled: false}}`
 	ContrastOnly Rules = `runOnly: ['color-contrast']`
 	// LayoutOnly are those whose answer depends on where things stand.
-	LayoutOnly Rules = `runOnly: ['target-size', 'scrollable-region-focusable', 'link-in-text-block', 'avoid-inline-spacing']`
+	LayoutOnly Rules = `runOnly: ['scrollable-region-focusable', 'link-in-text-block', 'avoid-inline-spacing']`
 )
 
 // Axe reports each violation that axe-core finds in the page of the tab as an error of
