@@ -101,6 +101,13 @@ func (h *house) worker(t *testing.T) {
 	t.Cleanup(func() { _ = w.Stop(context.Background()) })
 }
 
+// clicks presses what stands under the selector in one step: a live page may replace it
+// between finding and pressing.
+func clicks(selector string) chromedp.Action {
+	found := fmt.Sprintf("document.querySelector(%q)", selector)
+	return chromedp.Tasks{holds(found + " !== null"), chromedp.Evaluate(found+".click()", nil)}
+}
+
 // TestBatchInABrowser lets the lead decide about a whole list: on a version that is old
 // already, refused; the canary; a look at it; the rest; a pause and its end. The
 // destination's ledger holds one thing for each row, and none twice.
@@ -136,7 +143,7 @@ func TestBatchInABrowser(t *testing.T) {
 	if err := h.Store.ReviseBatch(t.Context(), h.As("author"), store.BatchRevision{BatchShown: store.BatchShown{Batch: id, FormID: store.NewFormID()}, Shared: map[string]string{"name": "{{name}} of summer"}}); err != nil {
 		t.Fatal(err)
 	}
-	tab.Do(chromedp.Click(`[data-testid="form-decide"] [data-testid="submit"]`, chromedp.ByQuery), holds(`document.querySelector('[data-testid="stale"]') !== null`))
+	tab.Do(clicks(`[data-testid="form-decide"] [data-testid="submit"]`), holds(`document.querySelector('[data-testid="stale"]') !== null`))
 	tab.Allow(`409 \(Conflict\)`)
 	if text := tab.Text("main"); !strings.Contains(text, "version 1, revision") || !strings.Contains(text, "version 2, revision") {
 		t.Errorf("both versions are not named:\n%s", text)
@@ -166,9 +173,9 @@ func TestBatchInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	tab.Get(page)
-	tab.Do(chromedp.Click(`[data-testid="form-decide"] [data-testid="submit"]`, chromedp.ByQuery), holds(`document.querySelector('[data-testid="flash"]') !== null`))
+	tab.Do(clicks(`[data-testid="form-decide"] [data-testid="submit"]`), holds(`document.querySelector('[data-testid="flash"]') !== null`))
 	press("do-batch_pause")
-	tab.Do(chromedp.SendKeys("#batch_pause-reason", "Wait for the shop."), chromedp.Click(`[data-testid="form-pause"] [data-testid="submit"]`, chromedp.ByQuery))
+	tab.Do(chromedp.SendKeys("#batch_pause-reason", "Wait for the shop."), clicks(`[data-testid="form-pause"] [data-testid="submit"]`))
 	state("Paused")
 	if err := h.Store.ResumeDestination(t.Context(), h.As("ops"), "box", "It is back."); err != nil {
 		t.Fatal(err)
@@ -178,7 +185,7 @@ func TestBatchInABrowser(t *testing.T) {
 		t.Errorf("the confirmation says no exact count:\n%s", text)
 	}
 	tab.Axe("batch resume")
-	tab.Do(chromedp.SendKeys("#batch_resume-reason", "It is back."), chromedp.Click(`[data-testid="form-resume"] [data-testid="submit"]`, chromedp.ByQuery))
+	tab.Do(chromedp.SendKeys("#batch_resume-reason", "It is back."), clicks(`[data-testid="form-resume"] [data-testid="submit"]`))
 	state("Closed")
 	h.oncePerRow(t, box, n-1)
 	h.batchLooks(t, page)

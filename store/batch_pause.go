@@ -77,10 +77,12 @@ func (c *batchChange) stopBatch(action, why string, links ...string) error {
 }
 
 // haltBatch is a pause or a stop: the gate stands still while what is in flight is counted.
-// It holds whatever became of the batch since it was shown: a stop must not lose against a
-// colleague's decision to send the rest.
+// A person's holds whatever became of the batch since it was shown: a stop must not lose
+// against a colleague's decision to send the rest. A program that names a revision means it.
 func (s *Store) haltBatch(ctx context.Context, a Actor, sh BatchShown, fn func(*batchChange, string) error) (InFlight, error) {
-	sh.Revision = 0
+	if a.Kind == operation.ActorPerson {
+		sh.Revision = 0
+	}
 	why, err := reasonGiven(sh.Reason)
 	if err != nil {
 		return InFlight{}, err
