@@ -79,7 +79,7 @@ func rowsRead(t *testing.T, f *storetest.Fixture, call func(*store.Store)) (all 
 
 // pollUntil waits until something holds.
 func pollUntil(t *testing.T, holds func() bool) error {
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			return context.DeadlineExceeded
 		}
