@@ -253,10 +253,8 @@ const (
 // shown make other columns, which are guessed anew.
 func readingOf(t typed, l store.ListFile) store.ListReading {
 	r := store.ListReading{Encoding: t.or("encoding", l.Encoding), Separator: l.Separator, Columns: map[string]int{}, Inputs: map[string]string{}, Shared: map[string]string{}}
-	for value, name := range separatorNames {
-		if t.val("separator") == name {
-			r.Separator = value
-		}
+	if sep := separatorCalled(t.val("separator")); sep != "" {
+		r.Separator = sep
 	}
 	if t.val("encoding") == "" {
 		r.Encoding = l.Encoding

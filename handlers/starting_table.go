@@ -29,6 +29,16 @@ const (
 
 var separatorNames = map[string]string{",": "comma", ";": "semicolon", "\t": "tab", "|": "line"}
 
+// separatorCalled gives the separator that a form calls so; "" = none is.
+func separatorCalled(name string) string {
+	for value, called := range separatorNames {
+		if called == name {
+			return value
+		}
+	}
+	return ""
+}
+
 // startTable shows a table before it begins, and what became of it afterwards.
 func (s *site) startTable(c echo.Context) error {
 	t, _ := kept(c)
@@ -181,12 +191,7 @@ func (s *site) startForm(c echo.Context, then func() error, fn func(context.Cont
 
 func (s *site) startReading(c echo.Context) error {
 	return s.startForm(c, nil, func(ctx context.Context, a store.Actor, id operation.StartID, t typed) error {
-		r := store.StartReading{Encoding: t.val("encoding"), Columns: map[string]int{}}
-		for value, name := range separatorNames {
-			if t.val("separator") == name {
-				r.Separator = value
-			}
-		}
+		r := store.StartReading{Encoding: t.val("encoding"), Separator: separatorCalled(t.val("separator")), Columns: map[string]int{}}
 		for name := range t.fields {
 			if path, ok := strings.CutPrefix(name, "column."); ok {
 				r.Columns[path], _ = strconv.Atoi(t.val(name))

@@ -72,12 +72,7 @@ type importReading struct {
 }
 
 func importReadingOf(value func(string) string) importReading {
-	r := importReading{encoding: value("encoding"), column: value("column"), reason: value("reason"), channel: value("channel")}
-	for sep, name := range separatorNames {
-		if value("separator") == name {
-			r.separator = sep
-		}
-	}
+	r := importReading{encoding: value("encoding"), separator: separatorCalled(value("separator")), column: value("column"), reason: value("reason"), channel: value("channel")}
 	if !operation.SuppressionReason(r.reason).Valid() {
 		r.reason = string(operation.SuppressedUnsubscribed)
 	}

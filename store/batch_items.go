@@ -143,7 +143,7 @@ func (q BatchQuery) narrow(c *conditions, b Batch) {
 		c.where = append(c.where, "i.problems <> ''")
 	}
 	if x := strings.TrimSpace(q.Search); x != "" {
-		like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(storedText(operation.Normalize(x))) + "%"
+		like := "%" + likeText.Replace(storable(x)) + "%"
 		name := c.arg(like)
 		c.where = append(c.where, "(i.item_key ILIKE "+name+" OR i.recipient ILIKE "+name+" OR i.title ILIKE "+name+")")
 	}

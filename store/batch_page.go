@@ -84,21 +84,7 @@ func (p *BatchPage) Given() []operation.Given {
 
 // Approved is how many approvals count in this phase: those that stand and, where they are
 // asked for by groups, fill a place.
-func (p *BatchPage) Approved() int {
-	n := 0
-	if p.Policy != nil && p.Policy.Grouped() {
-		for _, f := range p.Policy.Fill(p.Given()) {
-			n += len(f.By)
-		}
-		return n
-	}
-	for _, a := range p.Standing {
-		if a.Decision == operation.Approve {
-			n++
-		}
-	}
-	return n
-}
+func (p *BatchPage) Approved() int { return approvedOf(p.Policy, p.Given()) }
 
 func (p *BatchPage) fill(c *batchChange) error {
 	p.Batch, p.Now, p.Def = c.b, c.now, c.flow

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"errors"
 
 	"holdpoint/operation"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // PauseBatch stops that more of a batch is begun: for its flow's owner, approvers and ops
@@ -131,27 +128,12 @@ func (s *Store) CancelBatch(ctx context.Context, a Actor, sh BatchShown) error {
 
 // sweepBatches decides about each batch that a query names, one transaction each.
 func (s *Store) sweepBatches(ctx context.Context, a Actor, q string, fn func(*batchChange) error) (int, error) {
-	var ids []operation.BatchID
-	if err := s.read(ctx, func(db *sqlx.DB) error {
-		ids = nil
-		return db.SelectContext(ctx, &ids, q)
-	}); err != nil {
-		return 0, err
-	}
-	n := 0
-	var all error
-	for _, id := range ids {
-		moved := false
-		err := s.changeBatch(ctx, a, id, false, nil, func(c *batchChange) error {
+	return sweepEach(ctx, s, q, func(id operation.BatchID) (moved bool, err error) {
+		err = s.changeBatch(ctx, a, id, false, nil, func(c *batchChange) error {
 			err := fn(c)
 			moved = err == nil
 			return err
 		})
-		if err != nil {
-			all = errors.Join(all, err)
-		} else if moved {
-			n++
-		}
-	}
-	return n, all
+		return moved, err
+	})
 }

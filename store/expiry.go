@@ -80,19 +80,30 @@ func (s *Store) SweepStuck(ctx context.Context, a Actor) (int, error) {
 // sweep decides about each operation that a query names, one transaction each. One that
 // cannot be decided now does not stop the others.
 func (s *Store) sweep(ctx context.Context, a Actor, q string, fn func(*unit) error) (int, error) {
-	var ids []operation.ID
-	if err := s.read(ctx, func(db *sqlx.DB) error { return db.SelectContext(ctx, &ids, q) }); err != nil {
+	return sweepEach(ctx, s, q, func(id operation.ID) (moved bool, err error) {
+		err = s.change(ctx, a, id, func(u *unit) error {
+			err := fn(u)
+			moved = err == nil
+			return err
+		})
+		return moved, err
+	})
+}
+
+// sweepEach goes through what a query names, each in a transaction of its own, and gives how
+// many moved. One that fails does not stop the others.
+func sweepEach[ID any](ctx context.Context, s *Store, q string, one func(ID) (moved bool, err error)) (int, error) {
+	var ids []ID
+	if err := s.read(ctx, func(db *sqlx.DB) error {
+		ids = nil
+		return db.SelectContext(ctx, &ids, q)
+	}); err != nil {
 		return 0, err
 	}
 	n := 0
 	var all error
 	for _, id := range ids {
-		moved := false
-		err := s.change(ctx, a, id, func(u *unit) error {
-			err := fn(u)
-			moved = err == nil
-			return err
-		})
+		moved, err := one(id)
 		if err != nil {
 			all = errors.Join(all, err)
 		} else if moved {

@@ -79,16 +79,19 @@ func (p *OperationPage) Given() []operation.Given {
 
 // Approved is how many approvals count on the current version: those that stand and, where
 // they are asked for by groups, fill a place.
-func (p *OperationPage) Approved() int {
+func (p *OperationPage) Approved() int { return approvedOf(p.Policy, p.Given()) }
+
+// approvedOf counts the standing approvals or, with groups, those that fill a place.
+func approvedOf(policy *operation.Policy, given []operation.Given) int {
 	n := 0
-	if p.Policy != nil && p.Policy.Grouped() {
-		for _, f := range p.Policy.Fill(p.Given()) {
+	if policy != nil && policy.Grouped() {
+		for _, f := range policy.Fill(given) {
 			n += len(f.By)
 		}
 		return n
 	}
-	for _, a := range p.Standing {
-		if a.Decision == operation.Approve {
+	for _, g := range given {
+		if g.Decision == operation.Approve {
 			n++
 		}
 	}

@@ -101,7 +101,7 @@ func (f IncidentFilter) conditions(v Viewer) (c conditions, order string) {
 		c.add("i.began_at < ?", storedTime(f.To))
 	}
 	if x := strings.TrimSpace(f.Search); x != "" {
-		like := "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(x) + "%"
+		like := "%" + likeText.Replace(x) + "%"
 		c.add("('INC-' || i.number = upper(?) OR i.title ILIKE ? OR i.summary ILIKE ? OR i.cause ILIKE ? OR i.pattern ILIKE ?)", x, like, like, like, like)
 	}
 	order = "DESC"

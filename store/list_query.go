@@ -39,6 +39,9 @@ func (c *conditions) sql(more ...string) string {
 	return " WHERE " + strings.Join(all, " AND ")
 }
 
+// likeText takes the meaning of LIKE's signs from what people search for.
+var likeText = strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
+
 // closedStates is a literal, as all states in these statements are: plans are generic,
 // and a partial index is only used for a state that the plan knows.
 const closedStates = "('confirmed', 'rejected', 'cancelled', 'not_executed')"

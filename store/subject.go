@@ -89,7 +89,7 @@ func shown(s string, n int) string {
 
 // storable takes out the one character that PostgreSQL stores in no text.
 func storable(s string) string {
-	return strings.ReplaceAll(operation.Normalize(s), "\x00", "\uFFFD")
+	return storedText(operation.Normalize(s))
 }
 
 // clock reads the database's clock.

@@ -74,7 +74,7 @@ func (f SuppressionFilter) conditions() (c conditions) {
 	}
 	c.add(holds)
 	if search := strings.ToLower(strings.TrimSpace(storable(f.Search))); search != "" {
-		c.add(`s.address LIKE ? ESCAPE '\'`, strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(search)+"%")
+		c.add(`s.address LIKE ? ESCAPE '\'`, likeText.Replace(search)+"%")
 	}
 	if f.Reason.Valid() {
 		c.add("s.reason = ?", string(f.Reason))
