@@ -55,7 +55,7 @@ var (
 // product's own codes. What the program reads from old entries is among them. Any other
 // link goes with the words.
 var keptLinks = strings.Fields(`after approval attachment attempt batch breach by case cause clearance clock code count days decision decision_seq delegation destination
-	duplicate entries event events evidence facts flow from_ms hash incident included kind limit news number operation other outcome owner_role part pattern period policy
+	duplicate entries event events evidence facts flow from_ms hash incident included kind limit news number operation other outcome owner_role part pattern period phase policy
 	probe profile remedy replacement replaces report request restore result revision round rows run size stage start suggestion suppression task to_ms total until version version_hash`)
 
 // IsWords says whether a link of this name and value goes with the words of an entry: a

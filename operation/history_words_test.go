@@ -116,9 +116,29 @@ func TestIsWords(t *testing.T) {
 			t.Errorf("%s = %q stays", l[0], l[1])
 		}
 	}
-	for _, l := range [][2]string{{"attempt", "att_1"}, {"by", "person"}, {"decision_seq", "4"}, {LinkThinned, "3,7-9"}, {LinkThinnedDays, "365"}, {"version_hash", "00ff"}} {
+	for _, l := range [][2]string{{"attempt", "att_1"}, {"by", "person"}, {"decision_seq", "4"}, {LinkThinned, "3,7-9"}, {LinkThinnedDays, "365"}, {"version_hash", "00ff"}, {"phase", "first"}} {
 		if IsWords(l[0], l[1]) {
 			t.Errorf("%s = %q goes", l[0], l[1])
 		}
+	}
+}
+
+// TestOlderWords: which links are words stands in the entry. One of a time at which a link
+// still was a word verifies as before, and without its words.
+func TestOlderWords(t *testing.T) {
+	e := Entry{Seq: 1, Action: "approve", Links: map[string]string{"phase": "first", "number": "2"}}
+	e.Words = &Words{Salt: bytes.Repeat([]byte{7}, WordsSalt), Links: []string{"phase"}}
+	e.Words.Hash = e.WordsHash()
+	h := e.Hash()
+	if err := e.Check(h); err != nil {
+		t.Error(err)
+	}
+	gone := e.Thinned(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))
+	if err := gone.Check(h); err != nil || gone.Links["phase"] != "" || gone.Links["number"] != "2" {
+		t.Errorf("without its words: %v, %v", err, gone.Links)
+	}
+	e.Links = map[string]string{"phase": "rest", "number": "2"}
+	if err := e.Check(h); !errors.Is(err, ErrWordsAltered) {
+		t.Errorf("another phase: %v", err)
 	}
 }
