@@ -63,6 +63,18 @@ func follows(flow *definition.Flow, stage, item string) map[string]bool {
 	return out
 }
 
+// waitsFor lists the earlier stages that keep an operation in the state waiting. An item of a
+// batch waits for the same item alone, which lets it go. Where it needs a whole stage the gate
+// holds it, ready as it is, and nobody has to find it again among thousands.
+func waitsFor(flow *definition.Flow, o *opRow, rows []stageRow) []string {
+	earlier := earlierOpen(flow, o, rows)
+	if o.BatchID == "" {
+		return earlier
+	}
+	followed := follows(flow, o.Stage, o.ItemKey)
+	return slices.DeleteFunc(earlier, func(stage string) bool { return !followed[stage] })
+}
+
 // planItem plans what an item's change means for the run. The run's state follows from the
 // batches, so most changes mean nothing; an item that is open again leaves its stage
 // unsatisfied, and what was read of the run before is stale.

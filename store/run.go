@@ -97,7 +97,7 @@ func (u *unit) stageClosed(changed *opRow) error {
 		if o.State != operation.Waiting || o.StageNo <= changed.StageNo {
 			continue
 		}
-		if len(earlierOpen(u.flow, o, rows)) > 0 {
+		if len(waitsFor(u.flow, o, rows)) > 0 {
 			o.replanned = true // its next decision names another stage now
 			continue
 		}
@@ -118,7 +118,7 @@ func (u *unit) stageReopened() error {
 		if o.StageNo <= u.op.StageNo || o.State != operation.Ready && o.State != operation.RetryScheduled {
 			continue
 		}
-		if len(earlierOpen(u.flow, o, rows)) == 0 {
+		if len(waitsFor(u.flow, o, rows)) == 0 {
 			continue
 		}
 		o.RetryAt = nil
