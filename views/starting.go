@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"time"
 
 	"holdpoint/views/text"
@@ -25,6 +26,11 @@ type StartLine struct {
 	By    Who
 	Rows  int
 	State string // "waiting", "going", "done", "dropped"
+}
+
+// anyGoing reports that rows of one of the tables are still to be done.
+func anyGoing(lines []StartLine) bool {
+	return slices.ContainsFunc(lines, func(l StartLine) bool { return l.State == "going" })
 }
 
 // StartTableModel shows how a table is read before anything begins.

@@ -7,6 +7,7 @@ import { showRows } from './rows.js'
 import { isTouched, warn } from './touched.js'
 
 const gap = { least: 1500, most: 12_000 } // between two looks of a page, in milliseconds
+const going = 3000 // how often a page looks by itself while it shows work that goes on
 
 export function keepLive() {
   const texts = document.getElementById('live')
@@ -21,6 +22,8 @@ export function keepLive() {
   for (const kind of ['pointerdown', 'pointerup', 'pointercancel']) {
     document.addEventListener(kind, () => { page.pressed = kind === 'pointerdown' }, { capture: true, passive: true })
   }
+  // What is done without a change of any operation is told by no event: a row that is refused.
+  setInterval(() => { if (!document.hidden && document.querySelector('[data-live][data-going]')) look(page, stream) }, going)
   wake()
 }
 
