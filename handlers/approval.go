@@ -98,6 +98,9 @@ func (s *site) decidedFlash(c echo.Context, d operation.Decision) (key string, a
 	}
 	now, err := s.find(c)
 	if err != nil || now.State != operation.PendingApproval || now.Policy == nil {
+		if err == nil && now.Profile != nil && now.Profile.PerformedBy == definition.ClientsPerform {
+			return views.FlashApprovedForProgram, nil
+		}
 		return views.FlashApproved, nil
 	}
 	return views.FlashApprovalCounted, []string{"Given", itoa(now.Approved()), "Required", itoa(max(now.Policy.Required, 1))}

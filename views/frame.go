@@ -146,6 +146,7 @@ type Flash struct {
 // The catalogue keys of what an action did. Handlers put them into a Flash.
 const (
 	FlashApproved             = "flash.approved"         // quorum reached
+	FlashApprovedForProgram   = "flash.approved_program" // quorum reached; programs perform it
 	FlashApprovalCounted      = "flash.approval_counted" // one more is needed; Given, Required
 	FlashChangesRequested     = "flash.changes_requested"
 	FlashRejected             = "flash.rejected"

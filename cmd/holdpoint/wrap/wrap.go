@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"holdpoint/handlers/api/client"
@@ -239,7 +241,8 @@ func (r *running) ended(rec client.Recorded) int {
 		r.Say("not started (%s); state %s", rec.Code, rec.State)
 		return NotStarted
 	}
-	r.Say("the outcome is unknown (%s); state %s. %s", rec.Code, rec.State, rec.Reason)
+	what := strings.Join(slices.DeleteFunc([]string{rec.Code, "state " + rec.State, rec.Reason}, func(x string) bool { return x == "" }), "; ")
+	r.Say("the outcome is unknown (%s); people settle it, nothing is run again meanwhile", what)
 	return Unknown
 }
 
