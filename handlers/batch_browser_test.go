@@ -131,7 +131,7 @@ func TestBatchInABrowser(t *testing.T) {
 	tab.Do(holds(`location.pathname.startsWith('/batches/')`))
 	tab.Get(page)
 	text := tab.Text("main")
-	for _, want := range []string{"May these 3 requests go out?", "The other 36 wait", "1 row of the list is not sent.", "name of spring", "Thing 0"} {
+	for _, want := range []string{"May these 3 requests go out?", "The other 36 wait", "1 row of the list is not sent.", "name of spring", "Thing 0", "39 different values · 7 to 8 characters"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q:\n%s", want, text)
 		}

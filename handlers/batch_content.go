@@ -2,10 +2,7 @@ package handlers
 
 import (
 	"encoding/hex"
-	"encoding/json"
-	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -25,6 +22,7 @@ const (
 	changedShown  = 3  // rows of each kind of difference
 	examplesShown = 3  // values of one place
 	exampleChars  = 80
+	placesQuoted  = 30 // places of which examples are shown
 )
 
 // batchApproved is what was, or is to be, approved: the same for all, what varies, what is
@@ -121,7 +119,7 @@ func (s *site) batchSamples(c echo.Context, b batchOf) (map[int]store.BatchItem,
 		out.Again = "?samples=random&seed=" + strings.ToLower(store.NewFormID()[:6]) + "#samples"
 		want = operation.PickItems(out.Seed, 2*randomShown, b.p.Total)
 	}
-	list, err := s.Store.BatchPicks(c.Request().Context(), web.VisitOf(c).Actor(), b.p.ID, b.p.Number, append(slices.Clone(want), facts.Longest, facts.Emptiest))
+	list, err := s.Store.BatchPicks(c.Request().Context(), web.VisitOf(c).Actor(), b.p.ID, b.p.Number, append(append(slices.Clone(want), facts.Longest, facts.Emptiest), quoted(facts)...))
 	if err != nil {
 		return nil, out, err
 	}
@@ -167,95 +165,6 @@ func numberIn(x string) int {
 		return 0
 	}
 	return n
-}
-
-// filledPlace finds the places of shared text that are filled for each item.
-var filledPlace = regexp.MustCompile(`\{\{\s*([^{}]+?)\s*\}\}`)
-
-// places takes the content apart: what is the same in all items, and what varies. Shared
-// text counts as the same; the fields that are filled into it vary.
-func places(v store.BatchVersion, picked map[int]store.BatchItem) (same, varies []views.BatchPlace) {
-	facts, shared := v.Facts(), v.Shared()
-	seen := map[string]bool{}
-	for _, path := range sortedPaths(facts.Same, shared) {
-		text, is := shared[path]
-		if !is {
-			text = shownValue(facts.Same[path])
-		}
-		shown, cut := views.Bound(text, views.ShownText)
-		x := views.BatchPlace{Name: path, Value: shown, Filled: is && filledPlace.MatchString(text)}
-		if cut {
-			x.Cut = views.Cut{Shown: len(shown), Total: len(text)}
-		}
-		same, seen[path] = append(same, x), true
-		for _, m := range filledPlace.FindAllStringSubmatch(text, -1) {
-			if name := m[1]; is && !seen["{{"+name] {
-				seen["{{"+name] = true
-				varies = append(varies, views.BatchPlace{Name: name, Examples: examples(picked, func(i store.BatchItem) any { return at(jsonIn(i.ItemText), name) })})
-			}
-		}
-	}
-	var list []views.BatchPlace
-	for _, path := range facts.Varies {
-		if !seen[path] {
-			list = append(list, views.BatchPlace{Name: path, Examples: examples(picked, func(i store.BatchItem) any { return at(jsonIn(i.ContentText), path) })})
-		}
-	}
-	sort.SliceStable(list, func(i, j int) bool { return fieldBefore(list[i].Name, list[j].Name) })
-	return same, append(list, varies...)
-}
-
-// sortedPaths lists the places of both maps as people read them.
-func sortedPaths(same map[string]any, shared map[string]string) []string {
-	all := map[string]any{}
-	for k := range same {
-		all[k] = nil
-	}
-	for k := range shared {
-		all[k] = nil
-	}
-	return ordered(all)
-}
-
-// at reads the value of a place: keys joined by dots.
-func at(content map[string]any, path string) any {
-	for _, l := range leaves(content, "") {
-		if l.path == path || strings.NewReplacer("[", ".", "]", "").Replace(path) == l.path {
-			return l.value
-		}
-	}
-	return nil
-}
-
-// examples gives a few different values of a place, from items that were looked at.
-func examples(picked map[int]store.BatchItem, value func(store.BatchItem) any) []string {
-	var positions []int
-	for n := range picked {
-		positions = append(positions, n)
-	}
-	slices.Sort(positions)
-	var out []string
-	for _, n := range positions {
-		x, cut := views.Bound(shownValue(value(picked[n])), exampleChars)
-		if cut {
-			x += "…"
-		}
-		if x != "" && !slices.Contains(out, x) && len(out) < examplesShown {
-			out = append(out, x)
-		}
-	}
-	return out
-}
-
-// jsonIn reads JSON with its numbers as they stand.
-func jsonIn(text string) map[string]any {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	out := map[string]any{}
-	if d.Decode(&out) != nil {
-		return map[string]any{}
-	}
-	return out
 }
 
 // batchDiff is what changed since the version before; nil = there is none.

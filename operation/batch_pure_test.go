@@ -89,8 +89,8 @@ func TestBatchSpread(t *testing.T) {
 		contents := rapid.SliceOfN(rapid.MapOfN(rapid.SampledFrom([]string{"k", "l", "m"}), values, 0, 3), 1, 6).Draw(t, "contents")
 		var s BatchSpread
 		leaves := map[string]map[string]int{} // path → value → times
-		for _, c := range contents {
-			s.Add(c)
+		for i, c := range contents {
+			s.Add(i+1, c)
 			eachLeaf(c, "", func(path string, v any) {
 				if leaves[path] == nil {
 					leaves[path] = map[string]int{}
@@ -111,7 +111,7 @@ func TestBatchSpread(t *testing.T) {
 	})
 	var s BatchSpread
 	for i := range 5000 {
-		s.Add(map[string]any{fmt.Sprint("field-", i): i})
+		s.Add(i+1, map[string]any{fmt.Sprint("field-", i): i})
 	}
 	if len(s.parts) > maxSpread {
 		t.Errorf("%d paths are kept", len(s.parts))
@@ -202,4 +202,55 @@ func TestNormalAddress(t *testing.T) {
 			t.Fatalf("%q is not stable", once)
 		}
 	})
+}
+
+// How much a place varies is counted exactly up to a bound; examples are different values,
+// the shortest and the longest among them, and everything kept is bounded.
+func TestBatchPlaces(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SampledFrom([]any{"a", "bb", "ccc", "1", int64(1), "", " ", nil, []any{}, true})
+		list := rapid.SliceOfN(values, 1, 12).Draw(t, "values")
+		var s BatchSpread
+		filled, different := 0, map[string]bool{}
+		short, long := 1<<30, 0
+		for i, v := range list {
+			s.Add(i+1, map[string]any{"k": v})
+			if v == nil || v == "" || v == " " || fmt.Sprint(v) == "[]" {
+				continue
+			}
+			n := len(fmt.Sprint(v))
+			short, long = min(short, n), max(long, n)
+			different[fmt.Sprintf("%T %v", v, v)] = true
+			filled++
+		}
+		if filled == 0 {
+			short = 0
+		}
+		got := s.Places([]string{"k", "nowhere"})
+		if len(got) != 1 || got[0].Distinct != len(different) || got[0].More || got[0].Empty != len(list)-filled || got[0].Shortest != short || got[0].Longest != long {
+			t.Fatalf("%v gives %+v", list, got)
+		}
+		shown := map[string]bool{}
+		lengths := map[int]bool{}
+		for _, at := range got[0].Examples {
+			shown[fmt.Sprintf("%T %v", list[at-1], list[at-1])] = true
+			lengths[len(fmt.Sprint(list[at-1]))] = true
+		}
+		if len(shown) != len(got[0].Examples) || len(shown) != min(len(different), placeExamples) || filled > 0 && (!lengths[short] || !lengths[long]) {
+			t.Fatalf("%v: examples at %v", list, got[0].Examples)
+		}
+	})
+	for n, more := range map[int]bool{MaxDistinct: false, MaxDistinct + 1: true, 3 * MaxDistinct: true} {
+		var s BatchSpread
+		for i := range n {
+			s.Add(i+1, map[string]any{"k": fmt.Sprint(i), "once": map[bool]any{true: "x"}[i == n/2]})
+		}
+		got := s.Places([]string{"k", "once"})
+		if got[0].Distinct != MaxDistinct || got[0].More != more || got[1].Empty != n-1 || got[1].Distinct != 1 || got[1].Examples[0] != n/2+1 {
+			t.Errorf("%d: %+v", n, got)
+		}
+		if kept := len(s.parts["k"].place.values); kept > MaxDistinct {
+			t.Errorf("%d values are kept", kept)
+		}
+	}
 }

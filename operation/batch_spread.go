@@ -10,8 +10,8 @@ import (
 // differently its items are made.
 const maxSpread = 500
 
-// BatchSpread finds in one pass what is the same in all contents and what varies. Its zero
-// value is ready.
+// BatchSpread finds in one pass what is the same in all contents, what varies, and how much.
+// Its zero value is ready.
 type BatchSpread struct {
 	items int
 	parts map[string]*spreadPart
@@ -21,18 +21,20 @@ type spreadPart struct {
 	value  any
 	seen   int
 	varies bool
+	place  placeCount
 }
 
-// Add looks at one content. Values are as JSON decodes them.
-func (s *BatchSpread) Add(content map[string]any) {
+// Add looks at the content of the item at this position of the list. Values are as JSON
+// decodes them.
+func (s *BatchSpread) Add(position int, content map[string]any) {
 	if s.parts == nil {
 		s.parts = map[string]*spreadPart{}
 	}
 	s.items++
-	s.look(content, "")
+	s.look(position, content, "")
 }
 
-func (s *BatchSpread) look(v any, path string) {
+func (s *BatchSpread) look(position int, v any, path string) {
 	switch x := v.(type) {
 	case map[string]any:
 		if len(x) > 0 {
@@ -41,14 +43,14 @@ func (s *BatchSpread) look(v any, path string) {
 				if path != "" {
 					at = path + "." + name
 				}
-				s.look(e, at)
+				s.look(position, e, at)
 			}
 			return
 		}
 	case []any:
 		if len(x) > 0 {
 			for i, e := range x {
-				s.look(e, path+"["+strconv.Itoa(i)+"]")
+				s.look(position, e, path+"["+strconv.Itoa(i)+"]")
 			}
 			return
 		}
@@ -56,13 +58,25 @@ func (s *BatchSpread) look(v any, path string) {
 	p := s.parts[path]
 	switch {
 	case p == nil && len(s.parts) < maxSpread:
-		s.parts[path] = &spreadPart{value: v, seen: 1}
+		p = &spreadPart{value: v, seen: 1}
+		s.parts[path] = p
+		p.place.add(position, v)
 	case p != nil:
-		p.seen++
-		if !p.varies && !reflect.DeepEqual(p.value, v) {
-			p.varies, p.value = true, nil
-		}
+		p.see(position, v)
 	}
+}
+
+// see counts one more value. What is the same in all items so far costs a comparison only.
+func (p *spreadPart) see(position int, v any) {
+	p.seen++
+	if !p.varies {
+		if reflect.DeepEqual(p.value, v) {
+			p.place.again(v)
+			return
+		}
+		p.varies, p.value = true, nil
+	}
+	p.place.add(position, v)
 }
 
 // Same gives what every content holds, by path.
@@ -85,5 +99,17 @@ func (s *BatchSpread) Varies() []string {
 		}
 	}
 	sort.Strings(out)
+	return out
+}
+
+// Places says of each of these paths how much it varies, in their order. One that was never
+// seen is left out.
+func (s *BatchSpread) Places(paths []string) []BatchPlace {
+	var out []BatchPlace
+	for _, path := range paths {
+		if p := s.parts[path]; p != nil {
+			out = append(out, p.place.found(path, s.items))
+		}
+	}
 	return out
 }

@@ -352,6 +352,20 @@ type BatchFacts struct {
 	Currency string         `json:"currency,omitempty"`
 	ByCode   map[string]int `json:"by_code,omitempty"` // rows by the code of their problem
 	Diff     *BatchDiff     `json:"diff,omitempty"`    // against the version before; nil = there is none
+	// Places say how much varies: the fields that are filled into shared text, then each path
+	// of Varies. None is in versions that were made before they were counted.
+	Places []operation.BatchPlace `json:"places,omitempty"`
+}
+
+// Place gives what is known of one place; field: one of the entry that is filled into shared
+// text. nil = it was not counted.
+func (f BatchFacts) Place(path string, field bool) *operation.BatchPlace {
+	for i, p := range f.Places {
+		if p.Path == path && p.Field == field {
+			return &f.Places[i]
+		}
+	}
+	return nil
 }
 
 // BatchDiff counts the differences of two versions, by item key.

@@ -119,7 +119,7 @@ func (b *batchBuilder) build(rows iter.Seq2[map[string]any, error]) (batchMade, 
 		return b.made, err
 	}
 	b.made.ListHash = [32]byte(b.list.Sum(nil))
-	b.made.Facts, b.made.Title = b.facts.found(b.stage.ForEach.Currency)
+	b.made.Facts, b.made.Title = b.facts.found(b.stage.ForEach.Currency, b.maker.Fields())
 	if b.made.Problems == 0 && len(b.made.Missing) == 0 && b.made.Included > 0 {
 		h := operation.BatchHash(b.hashes)
 		b.made.Hash = &h

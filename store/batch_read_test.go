@@ -44,6 +44,13 @@ func TestBatchVersions(t *testing.T) {
 	if v := p.Version; p.State != operation.BatchDraft || v.Total != 30 || v.Included != 28 || v.Duplicates != 1 || v.Suppressed != 1 || v.Problems != 1 || len(v.Hash) != 0 {
 		t.Fatalf("%s %+v", p.State, v)
 	}
+	facts := p.Version.Facts()
+	if name := facts.Place("name", true); name == nil || name.Distinct != 27 || name.Empty != 1 || name.Shortest != 8 || name.Longest != 9 || len(name.Examples) != 3 {
+		t.Errorf("what is filled in: %+v", name)
+	}
+	if to := facts.Place("to", false); to == nil || to.Distinct != 28 || to.More || to.Empty != 0 || to.Shortest != 20 || to.Longest != 20 || facts.Place("from", false) != nil {
+		t.Errorf("whom it goes to: %+v", to)
+	}
 	list, err := s.BatchItems(ctx, f.As("lead"), store.BatchQuery{Batch: id, Problem: true, Bodies: true})
 	ok(t, err)
 	if len(list.Items) != 1 || list.Items[0].Position != 15 || !strings.Contains(fmt.Sprint(list.Items[0].Problems()), "name") || !strings.Contains(list.Items[0].ItemText, "r000015") {

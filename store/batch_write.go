@@ -106,7 +106,8 @@ func (t *twins) seen(key string, people []string) bool {
 type batchFinder struct {
 	facts             BatchFacts
 	spread            operation.BatchSpread
-	longest, emptiest int // lengths of the contents
+	fields            operation.BatchSpread // of what is filled into shared text
+	longest, emptiest int                   // lengths of the contents
 	title             string
 	any               bool
 }
@@ -126,7 +127,10 @@ func (f *batchFinder) add(m *madeItem) {
 		f.title = "" // one customer's line does not stand over the others
 	}
 	f.any = true
-	f.spread.Add(m.item.Content)
+	f.spread.Add(m.position, m.item.Content)
+	if m.item.Fields != nil {
+		f.fields.Add(m.position, m.item.Fields)
+	}
 	f.facts.Sum += m.item.Amount
 	for _, p := range m.item.Problems {
 		if f.facts.ByCode == nil {
@@ -136,7 +140,13 @@ func (f *batchFinder) add(m *madeItem) {
 	}
 }
 
-func (f *batchFinder) found(currency string) (BatchFacts, string) {
+// found sums up; filled names the fields that are filled into shared text.
+func (f *batchFinder) found(currency string, filled []string) (BatchFacts, string) {
 	f.facts.Currency, f.facts.Same, f.facts.Varies = currency, f.spread.Same(), f.spread.Varies()
+	f.facts.Places = f.fields.Places(filled)
+	for i := range f.facts.Places {
+		f.facts.Places[i].Field = true
+	}
+	f.facts.Places = append(f.facts.Places, f.spread.Places(f.facts.Varies)...)
 	return f.facts, f.title
 }

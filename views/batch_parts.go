@@ -44,7 +44,11 @@ func variesText(p *text.Printer, f BatchPlace) string {
 	case f.Distinct > 0:
 		out = append(out, p.N("batch.distinct", f.Distinct))
 	}
-	if f.Longest > 0 {
+	switch {
+	case f.Longest == 0:
+	case f.Shortest == f.Longest:
+		out = append(out, p.N("batch.length_all", f.Longest))
+	default:
 		out = append(out, p.T("batch.lengths", "Shortest", f.Shortest, "Longest", f.Longest))
 	}
 	return strings.Join(out, " · ")

@@ -41,6 +41,8 @@ type BatchItem struct {
 	Missing  []string // paths of shared text that nobody has written yet
 	Problems []ItemProblem
 	Amount   int64 // what the item adds to the batch's total, in minor units; 0 without a total
+	// Fields are the entry's values for the {{name}} places of the shared text.
+	Fields map[string]any
 }
 
 // ListError says why there is no list to fan out from.
@@ -116,6 +118,7 @@ type ItemMaker struct {
 	vars    map[string]any
 	texts   map[string]sharedText
 	missing []string // paths of shared text that is to be written
+	fields  []string // what the shared text holds as {{name}}
 }
 
 // ItemMaker prepares a fanned-out stage: inputs without the list itself, and the shared text
@@ -133,6 +136,11 @@ func (f *Flow) ItemMaker(stage string, ev EventData, inputs map[string]any, shar
 	for _, path := range st.ForEach.shared {
 		if text := shared[path]; strings.TrimSpace(text) != "" {
 			m.texts[path] = splitShared(operation.Normalize(text))
+			for i := 1; i < len(m.texts[path]); i += 2 {
+				if name := m.texts[path][i]; !slices.Contains(m.fields, name) {
+					m.fields = append(m.fields, name)
+				}
+			}
 		} else {
 			m.missing = append(m.missing, path)
 		}
@@ -142,6 +150,9 @@ func (f *Flow) ItemMaker(stage string, ev EventData, inputs map[string]any, shar
 
 // Missing names the shared text that is to be written.
 func (m *ItemMaker) Missing() []string { return slices.Clone(m.missing) }
+
+// Fields names the fields of an entry that the shared text holds as {{name}}, in its order.
+func (m *ItemMaker) Fields() []string { return slices.Clone(m.fields) }
 
 // Item renders one entry of the list. What keeps it from being approved stands in Problems.
 func (m *ItemMaker) Item(entry map[string]any) BatchItem {
@@ -181,6 +192,12 @@ func (m *ItemMaker) Item(entry map[string]any) BatchItem {
 			note(ProblemMergeTag, path)
 		}
 	})
+	for _, name := range m.fields {
+		if out.Fields == nil {
+			out.Fields = make(map[string]any, len(m.fields))
+		}
+		out.Fields[name], _ = valueAt(it, name)
+	}
 	out.Key = m.key(vars, note)
 	out.Amount = m.amount(vars, note)
 	return out
