@@ -30,7 +30,9 @@ type GroupRecorded struct {
 // recordGroupSQL locks the operations $1 of the batch $2 in the order of their IDs and reads
 // their attempts, and who has their target references: $3 holds both by the operation's ID.
 // $4 names the stages whose same item waits for this one.
-var recordGroupSQL = `WITH l AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.id = ANY ($1) AND o.batch_id = $2 ORDER BY o.id FOR UPDATE)
+// No index of the batch may be offered for that: a plan that was made while the batch was small
+// would read all its operations for every group.
+var recordGroupSQL = `WITH l AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.id = ANY ($1) AND o.batch_id || '' = $2 ORDER BY o.id FOR UPDATE)
 	SELECT l.*, ` + groupFacts + attemptPart("att") + `, COALESCE((SELECT x.operation_id FROM target_references x WHERE x.account = l.account AND x.effect_type = l.effect_type
 		AND x.reference = CAST($3 AS jsonb) -> l.id ->> 'r'), '') AS taken_by,
 	cardinality(CAST($4 AS text[])) > 0 AND EXISTS (SELECT 1 FROM operations s WHERE s.run_id = l.run_id AND s.stage = ANY ($4) AND s.item_key = l.item_key AND s.state = 'waiting') AS awaited

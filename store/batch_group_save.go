@@ -75,7 +75,7 @@ SELECT (SELECT count(*) FROM op)`
 const (
 	finsPart = `UPDATE attempts a SET outcome = x.outcome, proof = x.proof, permanent = x.permanent, ended_at = x.ended_at, settled = x.settled, settled_at = x.settled_at
 	FROM jsonb_to_recordset(?) AS x(id text, fence bigint, outcome text, proof text, permanent boolean, ended_at timestamptz, settled text, settled_at timestamptz)
-	WHERE a.id = x.id AND a.fence = x.fence AND COALESCE(a.outcome, '') = '' AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
+	WHERE a.id = x.id AND a.id = ANY (ARRAY(SELECT jsonb_array_elements(?) ->> 'id')) AND a.fence = x.fence AND COALESCE(a.outcome, '') = '' AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
 	markPart = `INSERT INTO batch_marks (batch_id, at, confirmed, not_started, unknown) SELECT batch_id, at, confirmed, not_started, unknown
 	FROM jsonb_to_recordset(?) AS x(batch_id text, at timestamptz, confirmed int, not_started int, unknown int) WHERE EXISTS (SELECT 1 FROM op)`
 )
@@ -151,7 +151,7 @@ func (w *writes) groupStatement(first int, marks []map[string]any) (ctes, tail s
 			return
 		}
 		args = append(args, withoutNUL(js))
-		b.WriteString(",\n" + name + " AS (" + strings.Replace(part, "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
+		b.WriteString(",\n" + name + " AS (" + strings.ReplaceAll(part, "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)") + ")")
 	}
 	add("att", parts["att"], w.attempts)
 	add("fin", finsPart, w.ends)
