@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -45,7 +44,7 @@ func (b batchOf) waits() bool {
 func (b batchOf) standing() views.BatchStanding {
 	out := standingOf(b.p.Batch, b.p.Counts, b.n)
 	if out.Pause != nil && out.Pause.Auto != "" {
-		measured(out.Pause, limitsOf(b.p.Stage2))
+		out.Pause.Alarm = alarmOf(b.p.Batch, limitsOf(b.p.Stage2))
 	}
 	return out
 }
@@ -72,17 +71,17 @@ func limitsOf(st definition.Stage) operation.BatchLimits {
 	return operation.DefaultBatchLimits
 }
 
-// measured reads what an automatic pause was decided on: "<limit>: <n> of <window>".
-func measured(x *views.BatchPause, limits operation.BatchLimits) {
-	_, numbers, _ := strings.Cut(x.Why, ": ")
-	count, of, ok := strings.Cut(numbers, " of ")
-	n, err1 := strconv.Atoi(count)
-	window, err2 := strconv.Atoi(of)
-	if !ok || err1 != nil || err2 != nil || window < 1 {
-		return
+// alarmOf is the measurement that an automatic pause was decided on. Records that are older
+// hold no limit: it is the flow's.
+func alarmOf(p store.Batch, limits operation.BatchLimits) operation.BatchAlarm {
+	a, ok := operation.ReadBatchAlarm(p.PausedWhy)
+	if !ok {
+		return operation.BatchAlarm{Kind: p.PausedAuto, Limit: -1}
 	}
-	x.Rate, x.Window = int64(n)*10_000/int64(window), window
-	x.Limit = hundredths(map[string]int{operation.AlarmErrors: limits.Errors, operation.AlarmUnknown: limits.Unknown, operation.AlarmBounced: limits.Bounced}[x.Auto])
+	if a.Limit < 0 {
+		a.Limit = map[string]int{operation.AlarmErrors: limits.Errors, operation.AlarmUnknown: limits.Unknown, operation.AlarmBounced: limits.Bounced}[a.Kind]
+	}
+	return a
 }
 
 // hundredths turns a limit in thousandths into hundredths of a percent; one that is never

@@ -254,3 +254,23 @@ func TestBatchPlaces(t *testing.T) {
 		}
 	}
 }
+
+// What the record keeps of an automatic pause can be read again, also as it once was written.
+func TestBatchAlarm_Reason(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := BatchAlarm{Kind: rapid.SampledFrom(BatchAlarms).Draw(t, "kind"), Count: rapid.IntRange(0, 9999).Draw(t, "count"), Of: rapid.IntRange(1, 9999).Draw(t, "of"), Limit: rapid.IntRange(0, 999).Draw(t, "limit")}
+		if got, ok := ReadBatchAlarm(a.Reason()); !ok || got != a {
+			t.Fatalf("%q is read as %+v", a.Reason(), got)
+		}
+		old := a
+		old.Limit = -1
+		if got, ok := ReadBatchAlarm(fmt.Sprintf("%s: %d of %d", a.Kind, a.Count, a.Of)); !ok || got != old {
+			t.Fatalf("an older one is read as %+v", got)
+		}
+	})
+	for _, words := range []string{"", "unknown", "unknown: many of them", "The shop is down.", "errors count=x of=1 limit=2", "errors: 0 of 0"} {
+		if a, ok := ReadBatchAlarm(words); ok {
+			t.Errorf("%q is read as %+v", words, a)
+		}
+	}
+}

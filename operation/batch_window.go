@@ -1,5 +1,11 @@
 package operation
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // BatchLimits says when a batch pauses by itself. The rates are in thousandths; 1000 is never
 // passed, and so switches a limit off.
 type BatchLimits struct {
@@ -29,6 +35,33 @@ type BatchAlarm struct {
 	Of    int    // the window
 	Limit int    // in thousandths
 }
+
+// Reason is the alarm as the record keeps it: its kind as a code, and its numbers. Readers are
+// shown a sentence in their own language instead.
+func (a BatchAlarm) Reason() string {
+	return fmt.Sprintf("%s count=%d of=%d limit=%d", a.Kind, a.Count, a.Of, a.Limit)
+}
+
+// ReadBatchAlarm reads what Reason wrote. Records that are older name no limit: it is -1.
+func ReadBatchAlarm(reason string) (BatchAlarm, bool) {
+	a := BatchAlarm{Limit: -1}
+	kind, _, _ := strings.Cut(reason, " ")
+	a.Kind = strings.TrimSuffix(kind, ":")
+	if !slices.Contains(BatchAlarms, a.Kind) {
+		return BatchAlarm{}, false
+	}
+	for _, format := range []string{a.Kind + " count=%d of=%d limit=%d", a.Kind + ": %d of %d"} {
+		a.Count, a.Of, a.Limit = 0, 0, -1
+		into := []any{&a.Count, &a.Of, &a.Limit}[:strings.Count(format, "%d")]
+		if n, err := fmt.Sscanf(reason, format, into...); err == nil && n == len(into) && a.Of > 0 {
+			return a, true
+		}
+	}
+	return BatchAlarm{}, false
+}
+
+// BatchAlarms lists the kinds of an automatic pause.
+var BatchAlarms = []string{AlarmErrors, AlarmUnknown, AlarmBounced}
 
 // The kinds of an automatic pause.
 const (

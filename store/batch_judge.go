@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"holdpoint/operation"
 
@@ -17,7 +16,7 @@ func (s *Store) JudgeBatch(ctx context.Context, a Actor, id operation.BatchID) (
 	if err != nil || alarm.Kind == "" {
 		return alarm, err
 	}
-	why := fmt.Sprintf("%s: %d of %d", alarm.Kind, alarm.Count, alarm.Of)
+	why := alarm.Reason()
 	paused := false
 	err = s.changeBatch(ctx, a, id, true, nil, func(c *batchChange) error {
 		if paused = !c.b.Paused() && !c.b.Stopped() && c.b.State.Cleared(); !paused {

@@ -69,13 +69,11 @@ type BatchStanding struct {
 // BatchPause is a pause of one batch, by a person or by itself.
 type BatchPause struct {
 	// Auto names the rate that paused it: "errors", "unknown" or "bounced"; "" = a person did.
-	Auto   string
-	Why    string // what the person said, or the measurement
-	Who    Who
-	At     time.Time
-	Rate   int64 // hundredths of a percent, of the Last attempts; of an automatic pause
-	Limit  int64 // likewise
-	Window int
+	Auto  string
+	Why   string // what the person said
+	Who   Who
+	At    time.Time
+	Alarm operation.BatchAlarm // the measurement, of an automatic pause
 }
 
 // BatchStop is the end that a person put to a batch: what was not sent stays unsent.

@@ -114,13 +114,15 @@ func batchWaits(p *text.Printer, m BatchModel) string {
 	return p.T("panel.others", "Who", h.Responsible.In(p))
 }
 
-// autoText says which rate passed which limit.
-func autoText(p *text.Printer, x BatchPause) string {
-	return p.T("batch.auto."+x.Auto, "Rate", p.Percent(x.Rate), "Limit", p.Percent(x.Limit), "Last", x.Window)
+// alarmText says which limit a batch passed, and by how much it did. Of records that are older
+// the limit is not known (-1).
+func alarmText(p *text.Printer, a operation.BatchAlarm) string {
+	args := []any{"Count", a.Count, "Last", a.Of, "Rate", p.Share(int64(a.Count), int64(a.Of)), "Limit", p.Percent(int64(a.Limit) * 10)}
+	if a.Limit < 0 {
+		return p.T("batch.auto_plain."+a.Kind, args...)
+	}
+	return p.T("batch.auto."+a.Kind, args...)
 }
-
-// batchAutos are the rates that pause a batch by themselves.
-var batchAutos = []string{"errors", "unknown", "bounced"}
 
 // askDecide is the question of a decision, approveWord the word on its button.
 func askDecide(p *text.Printer, f DecideForm) string {

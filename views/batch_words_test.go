@@ -6,7 +6,7 @@ import "holdpoint/operation"
 func batchFamilies(f map[string][]string) {
 	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
 	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
-	f["batch.auto."], f["batch.window."] = batchAutos, batchAutos
+	f["batch.auto."], f["batch.auto_plain."], f["batch.window."] = operation.BatchAlarms, operation.BatchAlarms, operation.BatchAlarms
 	f["batch.part."] = batchParts
 	f["batch.excluded."] = exclusionWords
 	f["batch.problem."] = batchProblems

@@ -138,6 +138,11 @@ func reasonOf(p *text.Printer, e HistoryLine) string {
 	if e.Reason == e.Links["code"] {
 		return ""
 	}
+	if e.Links["limit"] != "" { // of a batch that paused itself
+		if a, ok := operation.ReadBatchAlarm(e.Reason); ok {
+			return alarmText(p, a)
+		}
+	}
 	return codeText(p, e.Reason)
 }
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"holdpoint/operation"
@@ -104,6 +105,9 @@ func (s *server) shownBatch(b *store.BatchPage) Batch {
 	}
 	if out.PausedBy = optional(b.PausedBy); b.PausedAuto != "" {
 		out.PausedBy = optional(b.PausedAuto)
+		if a, ok := operation.ReadBatchAlarm(b.PausedWhy); ok {
+			out.PauseMeasured, out.PauseReason = shownAlarm(a), optional(alarmText(a))
+		}
 	}
 	if b.Rate > 0 {
 		out.Rate = &b.Rate
@@ -121,6 +125,26 @@ func (s *server) shownBatch(b *store.BatchPage) Batch {
 		out.Decisions = append(out.Decisions, BatchDecision{Decision: string(d.Decision), Phase: string(d.Phase), Number: d.Number, User: string(d.User), At: d.At.UTC(), Reason: optional(d.Reason)})
 	}
 	return out
+}
+
+// shownAlarm puts the measurement of an automatic pause into the API's form.
+func shownAlarm(a operation.BatchAlarm) *BatchAlarm {
+	out := &BatchAlarm{Kind: a.Kind, Count: a.Count, Of: a.Of}
+	if a.Limit >= 0 {
+		limit := float64(a.Limit) / 10
+		out.Limit = &limit
+	}
+	return out
+}
+
+func alarmText(a operation.BatchAlarm) string {
+	text := map[string]string{operation.AlarmErrors: "%d of the last %d attempts failed", operation.AlarmUnknown: "The outcome of %d of the last %d attempts is unknown",
+		operation.AlarmBounced: "%d of the last %d mails did not arrive"}[a.Kind]
+	text = fmt.Sprintf(text, a.Count, a.Of)
+	if a.Limit >= 0 {
+		text += fmt.Sprintf("; the limit is %g %%", float64(a.Limit)/10)
+	}
+	return text + "."
 }
 
 // halting reads what a request wants to change: the batch as it is, at the revision that

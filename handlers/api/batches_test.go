@@ -137,6 +137,7 @@ func TestBatches_PauseAndStop(t *testing.T) {
 		t.Errorf("before it is approved: %s", r.raw)
 	}
 	h.ApproveBatch(t, operation.BatchID(id), "lead", "second")
+	h.measuredPause(t, tok, operation.BatchID(id))
 	paused := h.want(h.post(at+"/pause", tok, `{"reason":"the page is down"}`), 200)
 	if paused.body["paused"] != true || paused.text("pause_reason") != "the page is down" || !strings.HasPrefix(paused.text("paused_by"), "tok_") || len(paused.list("decisions")) != 2 {
 		t.Errorf("paused %s", paused.raw)
@@ -171,5 +172,29 @@ func TestBatches_PauseAndStop(t *testing.T) {
 	var check map[string]any
 	if err := json.Unmarshal([]byte(stopped.raw), &check); err != nil {
 		t.Error(err)
+	}
+}
+
+// measuredPause: a batch that paused itself says so as a sentence and in numbers, and no token
+// lets it go on.
+func (h *house) measuredPause(t *testing.T, tok string, id operation.BatchID) {
+	t.Helper()
+	at := "/batches/" + string(id)
+	if _, err := h.Owner.Exec(`INSERT INTO batch_marks (batch_id, at, confirmed, not_started, unknown) VALUES ($1, clock_timestamp(), 60, 34, 6)`, string(id)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Store.JudgeBatch(t.Context(), store.Job("runner"), id); err != nil {
+		t.Fatal(err)
+	}
+	r := h.want(h.get(at, tok), 200)
+	measured, _ := r.body["pause_measured"].(map[string]any)
+	if r.text("paused_by") != "unknown" || r.text("pause_reason") != "The outcome of 6 of the last 100 attempts is unknown; the limit is 5 %." || fmt.Sprint(measured) != "map[count:6 kind:unknown limit:5 of:100]" {
+		t.Errorf("a pause by itself: %s", r.raw)
+	}
+	if r := h.want(h.post(at+"/resume", tok, `{"reason":"go on"}`), 403); r.text("code") != "persons_decision" {
+		t.Errorf("what paused itself: %s", r.raw)
+	}
+	if err := h.Store.ResumeBatch(t.Context(), h.As("ops"), store.BatchShown{Batch: id, Reason: "looked at", FormID: store.NewFormID()}); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -71,7 +71,12 @@ type Batch struct {
 	NextDecision *NextDecision `json:"next_decision,omitempty"`
 
 	// Number Of the current version
-	Number      int     `json:"number"`
+	Number int `json:"number"`
+
+	// PauseMeasured What made a batch pause by itself. Absent where a person or a program paused it.
+	PauseMeasured *BatchAlarm `json:"pause_measured,omitempty"`
+
+	// PauseReason What the person or the program said, or what was measured, as an English sentence
 	PauseReason *string `json:"pause_reason,omitempty"`
 	Paused      bool    `json:"paused"`
 
@@ -94,6 +99,20 @@ type Batch struct {
 	Stopped    bool       `json:"stopped"`
 	Title      *string    `json:"title,omitempty"`
 	UpdatedAt  time.Time  `json:"updated_at"`
+}
+
+// BatchAlarm What made a batch pause by itself. Absent where a person or a program paused it.
+type BatchAlarm struct {
+	Count int `json:"count"`
+
+	// Kind errors: attempts that provably did nothing; unknown: attempts whose outcome is unknown; bounced: mails that did not arrive
+	Kind string `json:"kind"`
+
+	// Limit The flow's limit in percent; absent where the pause is older than its record
+	Limit *float64 `json:"limit,omitempty"`
+
+	// Of How many of the last were looked at
+	Of int `json:"of"`
 }
 
 // BatchCounts Where every entry of the list is: total = duplicates + suppressed + waiting + given_up + the sum of states.

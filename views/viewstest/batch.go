@@ -144,6 +144,16 @@ func batchDraft() views.BatchModel {
 	return m
 }
 
+// measuredPauses are entries of a batch that paused itself: as they are written now, and as
+// they once were.
+func measuredPauses() []views.HistoryLine {
+	line := views.HistoryLine{Seq: 9, Hash: hashOne, At: ago(time.Minute), Who: views.SystemWho(), Channel: "job", Action: "pause",
+		Reason: operation.BatchAlarm{Kind: operation.AlarmUnknown, Count: 13, Of: 200, Limit: 50}.Reason(), Links: map[string]string{"limit": operation.AlarmUnknown}}
+	old := line
+	old.Seq, old.Hash, old.At, old.Reason, old.Links = 8, hashTwo, ago(time.Hour), "errors: 25 of 200", map[string]string{"limit": operation.AlarmErrors}
+	return []views.HistoryLine{line, old}
+}
+
 // batchFixtures are the states of a batch's page and its lists.
 func batchFixtures() []Fixture {
 	own := campaign()
@@ -163,7 +173,8 @@ func batchFixtures() []Fixture {
 	paused.Head.Next, paused.Head.Responsible = operation.DecideResume, views.RoleWho(operation.RoleOpsOwner, true)
 	paused.Panel = views.BatchPanel{Yours: true, Resume: &views.LinkAction{URL: batchURL + "/resume"}, Stop: &views.LinkAction{URL: batchURL + "/stop"}}
 	auto := underWay(operation.BatchRunning, map[operation.State]int{operation.Confirmed: 1211, operation.InProgress: 4, operation.Ready: 700, operation.Unknown: 13, operation.Review: 2})
-	auto.Head.Pause = &views.BatchPause{Auto: "unknown", Rate: 650, Limit: 500, Window: 200, At: ago(time.Minute), Who: views.SystemWho()}
+	auto.Head.Pause = &views.BatchPause{Auto: "unknown", Alarm: operation.BatchAlarm{Kind: operation.AlarmUnknown, Count: 13, Of: 200, Limit: 50}, At: ago(time.Minute), Who: views.SystemWho()}
+	auto.History.Entries = append(measuredPauses(), auto.History.Entries...)
 	auto.Head.Next, auto.Head.Responsible, auto.Panel = paused.Head.Next, paused.Head.Responsible, paused.Panel
 	unknown := underWay(operation.BatchRunning, map[operation.State]int{operation.Confirmed: 9975, operation.NotExecuted: 6, operation.Unknown: 1, operation.Review: 3})
 	unknown.Head.Settling, unknown.Panel = true, views.BatchPanel{}
@@ -255,7 +266,7 @@ func batchItemFixtures(running views.BatchModel) []Fixture {
 		return views.BatchActModel{Frame: frame(views.SectionOperations, batchURL+"/"+string(a)), Form: form(batchURL + "/" + string(a)), Act: a, Batch: items.Batch, Counts: running.Counts, Mails: true, Where: "Postrider Mail"}
 	}
 	resume := act(views.BatchActResume)
-	resume.Pause = &views.BatchPause{Auto: "errors", Rate: 1250, Limit: 1000, Window: 200, At: ago(time.Minute)}
+	resume.Pause = &views.BatchPause{Auto: "errors", Alarm: operation.BatchAlarm{Kind: operation.AlarmErrors, Count: 25, Of: 200, Limit: 100}, At: ago(time.Minute)}
 	return []Fixture{
 		{"batch-items", views.BatchItemsPage(items)},
 		{"batch-items-none", views.BatchItemsPage(none)},
