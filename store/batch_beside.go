@@ -12,12 +12,17 @@ const runTurn = ` AND CASE WHEN o.batch_id IS NOT NULL OR (o.stages > 1 OR o.ite
 
 // beside gives, as a table, the operations of a run that has batches which an operation of
 // this item looks at: those that belong to no item, and those of the same item. It walks
-// from stage to stage through the index, and never reads the other items.
+// from stage to stage through the index, and never reads the other items: each key is
+// compared with one value, since a list of them may be planned as a filter of the whole stage.
 func beside(run, item string) string {
+	items := `SELECT CAST('' AS text) AS item`
+	if item != "''" {
+		items += ` UNION SELECT ` + item
+	}
 	return `(WITH RECURSIVE st (stage) AS (
 			(SELECT q.stage FROM operations q WHERE q.run_id = ` + run + ` ORDER BY q.run_id, q.stage LIMIT 1)
 			UNION ALL SELECT (SELECT q.stage FROM operations q WHERE q.run_id = ` + run + ` AND q.stage > st.stage ORDER BY q.run_id, q.stage LIMIT 1) FROM st WHERE st.stage IS NOT NULL)
-		SELECT y.* FROM st CROSS JOIN LATERAL (SELECT * FROM operations x WHERE x.run_id = ` + run + ` AND x.stage = st.stage AND x.item_key IN ('', ` + item + `) OFFSET 0) y WHERE st.stage IS NOT NULL)`
+		SELECT y.* FROM st CROSS JOIN (` + items + `) k CROSS JOIN LATERAL (SELECT * FROM operations x WHERE x.run_id = ` + run + ` AND x.stage = st.stage AND x.item_key = k.item OFFSET 0) y WHERE st.stage IS NOT NULL)`
 }
 
 // openStates are the states that are not closed, as a list of SQL.

@@ -83,38 +83,45 @@ func (s *Store) batchItems(ctx context.Context, v Viewer, q BatchQuery) (*BatchI
 }
 
 // sql is the statement of one page. Where operations are asked for, their own index leads,
-// else the items' key does.
+// else the items' key does. LATERAL with OFFSET 0 lets the others be found by their keys,
+// whatever the planner thinks of the tables' sizes.
 func (q BatchQuery) sql(b Batch) (string, []any) {
 	var c conditions
 	number := q.Number
 	if q.Diff == ItemDropped {
 		number-- // what was dropped stands in the version before
 	}
-	c.add("i.batch_id = ?", string(q.Batch))
-	c.add("i.number = ?", number)
+	position := "i.position"
+	byState := q.State != "" || q.Open || q.Bounced
+	if byState {
+		position = "o.batch_no"
+		c.add("o.batch_id = ?", string(q.Batch))
+	} else {
+		c.add("i.batch_id = ?", string(q.Batch))
+		c.add("i.number = ?", number)
+	}
 	order := "ASC"
 	if q.Before > 0 {
 		order = "DESC"
-		c.add("i.position < ?", q.Before)
+		c.add(position+" < ?", q.Before)
 	} else if q.After > 0 {
-		c.add("i.position > ?", q.After)
+		c.add(position+" > ?", q.After)
 	}
 	q.narrow(&c, b)
 	columns := `i.number, i.position, CASE WHEN i.item_key LIKE E'\x01%' THEN '' ELSE i.item_key END AS item_key, i.recipient, i.title, i.excluded, i.problems, COALESCE(i.hash, '') AS hash, COALESCE(o.id, '') AS operation_id, COALESCE(o.state, '') AS state,
 		COALESCE(o.delivery, '') AS delivery, COALESCE(o.remedy, '') AS remedy, ` + q.change()
 	from := ""
-	if q.State != "" || q.Open || q.Bounced {
-		from = ` FROM operations o JOIN batch_items i ON o.batch_id = i.batch_id AND o.batch_no = i.position AND i.number = ` + c.arg(b.Number)
-		c.add("o.batch_id = ?", string(q.Batch))
+	if byState {
+		from = ` FROM operations o CROSS JOIN LATERAL (SELECT * FROM batch_items y WHERE y.batch_id = o.batch_id AND y.number = ` + c.arg(b.Number) + ` AND y.position = o.batch_no OFFSET 0) i`
 	} else {
-		from = ` FROM batch_items i LEFT JOIN operations o ON o.run_id = ` + c.arg(string(b.RunID)) + ` AND o.stage = ` + c.arg(b.Stage) + ` AND o.item_key = i.item_key AND o.replacement = 0 AND i.excluded = ''
-		AND i.number = ` + c.arg(b.Number)
+		from = ` FROM batch_items i LEFT JOIN LATERAL (SELECT * FROM operations y WHERE y.run_id = ` + c.arg(string(b.RunID)) + ` AND y.stage = ` + c.arg(b.Stage) + ` AND y.item_key = i.item_key AND y.replacement = 0
+			AND i.excluded = '' AND i.number = ` + c.arg(b.Number) + ` OFFSET 0) o ON true`
 	}
 	if q.Bodies {
 		columns += `, COALESCE(x.item, '') AS item, COALESCE(x.content, '') AS content, COALESCE(x.request, '') AS request`
-		from += ` LEFT JOIN batch_bodies x ON x.batch_id = i.batch_id AND x.number = i.number AND x.position = i.position`
+		from += ` LEFT JOIN LATERAL (SELECT * FROM batch_bodies y WHERE y.batch_id = i.batch_id AND y.number = i.number AND y.position = i.position OFFSET 0) x ON true`
 	}
-	return `SELECT ` + columns + from + c.sql() + ` ORDER BY i.position ` + order + ` LIMIT ` + strconv.Itoa(q.Limit+1), c.args
+	return `SELECT ` + columns + from + c.sql() + ` ORDER BY ` + position + ` ` + order + ` LIMIT ` + strconv.Itoa(q.Limit+1), c.args
 }
 
 func (q BatchQuery) narrow(c *conditions, b Batch) {
@@ -122,7 +129,7 @@ func (q BatchQuery) narrow(c *conditions, b Batch) {
 	case q.State.Valid():
 		c.where = append(c.where, "o.state = '"+string(q.State)+"'")
 	case q.Open:
-		c.where = append(c.where, "o.state NOT IN "+closedStates)
+		c.where = append(c.where, "o.state IN "+openStates)
 	}
 	if q.Bounced {
 		c.where = append(c.where, "o.delivery IN ('bounced', 'complained', 'dropped')")
