@@ -195,6 +195,11 @@ func (s *storm) check(id operation.BatchID) {
 	if err := s.db.QueryRow(`SELECT count(DISTINCT item_key), count(*) FILTER (WHERE open_attempt IS NOT NULL OR unsettled > 0) FROM operations WHERE batch_id = $1`, string(id)).Scan(&keys, &open); err != nil || keys != s.n || open != 0 {
 		s.t.Errorf("%d keys, %d with something open, %v", keys, open, err)
 	}
+	var wrong int
+	if err := s.db.QueryRow(`SELECT count(*) FROM batch_counts c FULL JOIN (SELECT batch_id, state, count(*) AS n FROM operations WHERE batch_id IS NOT NULL GROUP BY batch_id, state) o
+		USING (batch_id, state) WHERE COALESCE(c.n, 0) <> COALESCE(o.n, 0)`).Scan(&wrong); err != nil || wrong > 0 {
+		s.t.Errorf("%d counts of states are wrong, %v", wrong, err)
+	}
 	if _, broken, err := s.store.ListHistory(context.Background(), operation.SubjectBatch, string(id)); broken > 0 || err != nil {
 		s.t.Errorf("the batch's history breaks at %d, %v", broken, err)
 	}

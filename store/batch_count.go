@@ -1,6 +1,9 @@
 package store
 
 import (
+	"cmp"
+	"slices"
+
 	"holdpoint/operation"
 
 	"github.com/lib/pq"
@@ -22,7 +25,7 @@ func (t *tx) countBatches(list []Batch) (map[operation.BatchID]BatchCounts, erro
 		State operation.State   `db:"state"`
 		N     int               `db:"n"`
 	}
-	if err := t.list(&states, `SELECT batch_id, state, count(*) AS n FROM operations WHERE batch_id = ANY($1) GROUP BY batch_id, state`, pq.Array(ids)); err != nil {
+	if err := t.list(&states, `SELECT batch_id, state, n FROM batch_counts WHERE batch_id = ANY($1) AND n <> 0`, pq.Array(ids)); err != nil {
 		return nil, err
 	}
 	for _, s := range states {
@@ -52,4 +55,43 @@ func (t *tx) countBatches(list []Batch) (map[operation.BatchID]BatchCounts, erro
 		out[b.ID] = c
 	}
 	return out, nil
+}
+
+// countPart adds to the counts of batches. The rows stand in one order, so that groups which
+// change the same ones wait for each other and never in a ring.
+const countPart = `INSERT INTO batch_counts AS c (batch_id, state, n) SELECT batch_id, state, n FROM jsonb_to_recordset(?) AS x(batch_id text, state text, n bigint)
+	WHERE EXISTS (SELECT 1 FROM op) ON CONFLICT (batch_id, state) DO UPDATE SET n = c.n + EXCLUDED.n`
+
+// batchMoves gives what the operations' moves since they were read add to the counts of their
+// batches.
+func batchMoves(ops ...*opRow) []map[string]any {
+	type place struct {
+		batch operation.BatchID
+		state operation.State
+	}
+	sums := map[place]int{}
+	for _, o := range ops {
+		if o.BatchID != "" && o.State != o.was {
+			sums[place{o.BatchID, o.was}]--
+			sums[place{o.BatchID, o.State}]++
+		}
+	}
+	var out []map[string]any
+	for p, n := range sums {
+		if n != 0 {
+			out = append(out, map[string]any{"batch_id": p.batch, "state": p.state, "n": n})
+		}
+	}
+	slices.SortFunc(out, func(a, b map[string]any) int {
+		return cmp.Or(cmp.Compare(a["batch_id"].(operation.BatchID), b["batch_id"].(operation.BatchID)), cmp.Compare(a["state"].(operation.State), b["state"].(operation.State)))
+	})
+	return out
+}
+
+func opsOf(units []*unit) []*opRow {
+	out := make([]*opRow, len(units))
+	for i, u := range units {
+		out[i] = u.op
+	}
+	return out
 }

@@ -78,12 +78,17 @@ func advanced(t *testing.T, f *storetest.Fixture, id operation.BatchID) operatio
 	return s
 }
 
-// batchStates counts the operations of a batch by their states.
+// batchStates counts the operations of a batch by their states. The kept counts say the same.
 func batchStates(t *testing.T, f *storetest.Fixture, id operation.BatchID) string {
 	t.Helper()
-	var s string
-	err := f.Owner.QueryRowContext(t.Context(), `SELECT COALESCE(string_agg(state || '=' || n, ' ' ORDER BY state), '') FROM (SELECT state, count(*) AS n FROM operations WHERE batch_id = $1 GROUP BY state) s`, string(id)).Scan(&s)
+	var s, kept string
+	const words = `SELECT COALESCE(string_agg(state || '=' || n, ' ' ORDER BY state COLLATE "C"), '') FROM `
+	err := f.Owner.QueryRowContext(t.Context(), words+`(SELECT state, count(*) AS n FROM operations WHERE batch_id = $1 GROUP BY state) s`, string(id)).Scan(&s)
 	ok(t, err)
+	ok(t, f.Owner.QueryRowContext(t.Context(), words+`batch_counts WHERE batch_id = $1 AND n <> 0`, string(id)).Scan(&kept))
+	if kept != s {
+		t.Errorf("counted %q, kept %q", s, kept)
+	}
 	return s
 }
 

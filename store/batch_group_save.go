@@ -95,6 +95,7 @@ func (g *group) save() ([]map[string]any, error) {
 		where = where.with(u.op)
 		w.add(u.w)
 	}
+	w.counts = batchMoves(opsOf(g.units)...)
 	history, err := g.encodeEntries(entries, where)
 	if err != nil {
 		return nil, err
@@ -160,6 +161,7 @@ func (w *writes) groupStatement(first int, marks []map[string]any) (ctes, tail s
 	}
 	add("ref", parts["ref"], w.targets)
 	add("evi", parts["evi"], w.evidence)
+	add("cnt", parts["cnt"], w.counts)
 	add("pat", parts["pat"], w.stops)
 	add("stp", parts["stp"], w.stops)
 	add("mrk", markPart, marks)

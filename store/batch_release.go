@@ -42,6 +42,7 @@ const releaseSQL = `WITH k AS MATERIALIZED (SELECT * FROM jsonb_to_record(CAST($
 		CROSS JOIN LATERAL (SELECT * FROM batch_bodies y WHERE y.batch_id = $4 AND y.number = $5 AND y.position = i.n OFFSET 0) y RETURNING version_id),
 	clr AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, required, policy, expires_at, created_at, batch_clearance_id, batch_id, batch_number, batch_upto, batch_no)
 		SELECT i.clr, i.id, i.ver, i.hash, 'content', k.required, k.policy, k.expires, k.at, k.clearance, $4, $5, k.upto, i.n FROM i CROSS JOIN k RETURNING id),
+	cnt AS (INSERT INTO batch_counts AS c (batch_id, state, n) SELECT $4, i.st, count(*) FROM i GROUP BY i.st ORDER BY i.st ON CONFLICT (batch_id, state) DO UPDATE SET n = c.n + EXCLUDED.n),
 	bat AS (UPDATE batches SET released = $6 WHERE id = $4 RETURNING id),
 	h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM bat))
 	SELECT (SELECT count(*) FROM op) AS ops, (SELECT count(*) FROM bod) AS bodies`

@@ -83,7 +83,7 @@ func grants(role string) []string {
 		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, checkpoint_reading FROM " + role,
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
 		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
-		"REVOKE DELETE ON news, batches, batch_versions FROM " + role,
+		"REVOKE DELETE ON news, batches, batch_versions, batch_counts FROM " + role,
 		"REVOKE DELETE ON list_files FROM " + role,
 		"REVOKE DELETE ON suppressions FROM " + role,
 	}

@@ -67,6 +67,7 @@ func (u *unit) changedSiblings() []*opRow {
 const saveParams = 53
 
 func (u *unit) saveRow(o *opRow, entries string, w writes) error {
+	w.counts = batchMoves(o)
 	ctes, tail, more, err := w.statement(saveParams + 1)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type writes struct {
 	runs       []map[string]any
 	stops      []map[string]any
 	batches    []map[string]any // that are not satisfied any more
+	counts     []map[string]any // of batches' operations in each state: what is to be added
 }
 
 // The parts. ? stands for the JSON record or records. Each runs only when the guarded update of
@@ -60,6 +61,7 @@ var parts = map[string]string{
 	"job": `INSERT INTO river_job (args, kind, max_attempts, metadata, priority, queue, scheduled_at, state, tags)
 	SELECT args, kind, 1, '{}', 1, queue, COALESCE(scheduled_at, clock_timestamp()), CAST(CASE WHEN scheduled_at IS NULL THEN 'available' ELSE 'scheduled' END AS river_job_state), '{}'
 	FROM jsonb_to_recordset(?) AS x(args jsonb, kind text, queue text, scheduled_at timestamptz) WHERE EXISTS (SELECT 1 FROM op)`,
+	"cnt": countPart,
 	"pat": patternPart,
 	"stp": stopPart,
 }
@@ -108,6 +110,7 @@ func (w *writes) statement(first int) (ctes, tail string, args []any, err error)
 	for _, b := range w.batches {
 		addOne("bat", b)
 	}
+	add("cnt", w.counts)
 	add("pat", w.stops)
 	add("stp", w.stops)
 	add("job", w.jobs)
