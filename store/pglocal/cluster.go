@@ -80,6 +80,7 @@ func (s *Server) serverArgs(port int) []string {
 		set("wal_level", "minimal")
 		set("max_wal_senders", "0")
 		set("max_connections", "300")
+		set("max_wal_size", "256MB") // fewer new files, and less memory when they lie there
 	}
 	for name, value := range s.cfg.Settings {
 		set(name, value)

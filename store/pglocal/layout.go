@@ -18,9 +18,6 @@ import (
 // maxSocketPath stays below the 104 to 108 bytes that systems allow.
 const maxSocketPath = 100
 
-// throwAwayPrefix starts the names of throw-away folders.
-const throwAwayPrefix = "holdpoint-pg-"
-
 // layout is the content of one server folder: data (the cluster), passwords
 // (readable by its owner alone), server.log, lock (held while a launcher uses
 // the folder), and the folder of the socket.
@@ -73,50 +70,6 @@ func openLayout(dir string, acc *account) (layout, *os.File, error) {
 		return layout{}, nil, err
 	}
 	return l, lock, nil
-}
-
-// newThrowAway makes a fresh folder and removes those that killed processes
-// left behind.
-func newThrowAway(acc *account) (layout, *os.File, error) {
-	sweepThrowAways()
-	dir, err := os.MkdirTemp("", throwAwayPrefix)
-	if err != nil {
-		return layout{}, nil, err
-	}
-	if acc != nil {
-		err = os.Chmod(dir, 0o711) // the server's account passes through
-	}
-	var l layout
-	var lock *os.File
-	if err == nil {
-		l, lock, err = openLayout(dir, acc)
-	}
-	if err != nil {
-		os.RemoveAll(dir)
-	}
-	return l, lock, err
-}
-
-func sweepThrowAways() {
-	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), throwAwayPrefix+"*"))
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || time.Since(info.ModTime()) < time.Minute {
-			continue // perhaps just being made
-		}
-		l := layout{dir: dir}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || int(st.Uid) != os.Geteuid() {
-			continue
-		}
-		lock, err := takeLock(l)
-		if err != nil {
-			continue
-		}
-		if len(postgresIn(l.data())) == 0 {
-			os.RemoveAll(dir)
-		}
-		lock.Close()
-	}
 }
 
 // takeLock makes sure that one launcher at a time uses the folder. The kernel

@@ -33,7 +33,8 @@ type Config struct {
 	// "holdpoint", "holdpoint_owner" and "holdpoint_app".
 	Database, Owner, AppRole string
 	// Volatile trades durability for speed: a crash of the machine may lose
-	// everything. For tests only.
+	// everything, and a throw-away folder lies in memory where there is room. For
+	// tests only.
 	Volatile bool
 	// Log receives the server's log besides the file server.log in Dir; may be nil.
 	Log io.Writer
@@ -101,7 +102,7 @@ func Start(ctx context.Context, cfg Config) (_ *Server, err error) {
 		}
 	}()
 	if s.throwAway {
-		s.layout, s.lock, err = newThrowAway(acc)
+		s.layout, s.lock, err = newThrowAway(acc, cfg.Volatile)
 	} else {
 		s.layout, s.lock, err = openLayout(cfg.Dir, acc)
 	}

@@ -5,14 +5,11 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"strings"
+	"net/url"
 	"testing"
 	"time"
 
-	"crypto/rand"
-
 	"holdpoint/migrations"
-	"holdpoint/store/pglocal"
 
 	"github.com/pressly/goose/v3"
 )
@@ -34,22 +31,18 @@ func NewReleased(t testing.TB, version int64) (ownerURL, appURL string) {
 	srv := connect(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	name := "hp_test_" + strings.ToLower(rand.Text()[:16])
-	if _, err := srv.admin.ExecContext(ctx, fmt.Sprintf(`CREATE DATABASE %s TEMPLATE template0 OWNER %s`, name, ownerRole)); err != nil {
-		t.Fatalf("storetest: %v", err)
-	}
-	t.Cleanup(func() { srv.drop(t, name) })
-	if err := pglocal.RestrictDatabase(ctx, srv.admin, name, appRole); err != nil {
-		t.Fatalf("storetest: %v", err)
-	}
-	ownerURL, appURL = srv.address(ownerRole, name), srv.address(appRole, name)
-	if err := fillReleased(ctx, srv, name, ownerURL, version); err != nil {
+	ownerURL, appURL = srv.copyOf(ctx, t, "template0")
+	if err := fillReleased(ctx, srv, ownerURL, version); err != nil {
 		t.Fatalf("storetest: schema %d: %v", version, err)
 	}
 	return ownerURL, appURL
 }
 
-func fillReleased(ctx context.Context, srv *server, name, ownerURL string, version int64) error {
+func fillReleased(ctx context.Context, srv *server, ownerURL string, version int64) error {
+	at, err := url.Parse(ownerURL)
+	if err != nil {
+		return err
+	}
 	owner, err := sql.Open("postgres", ownerURL)
 	if err != nil {
 		return err
@@ -67,7 +60,7 @@ func fillReleased(ctx context.Context, srv *server, name, ownerURL string, versi
 		return err
 	}
 	u := *srv.url
-	u.Path = "/" + name
+	u.Path = at.Path
 	admin, err := sql.Open("postgres", u.String())
 	if err != nil {
 		return err

@@ -83,19 +83,33 @@ func TestNewDB(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("DropsTheDatabaseAtTheEnd", func(t *testing.T) {
-		var app string
-		t.Run("Inner", func(t *testing.T) {
-			_, app = newDB(t, tiny)
-			if err := openDB(t, app).Ping(); err != nil { // an open session does not keep it
+	for _, late := range []bool{false, true} {
+		t.Run(map[bool]string{false: "DropsTheDatabaseAtTheEnd", true: "DropsLateOnADisk"}[late], func(t *testing.T) {
+			shared := connect(t)
+			srv := &server{url: shared.url, admin: shared.admin, late: late}
+			template, err := srv.template(t.Context(), tiny)
+			if err != nil {
 				t.Fatal(err)
 			}
+			var app string
+			t.Run("Inner", func(t *testing.T) {
+				_, app = srv.copyOf(t.Context(), t, template)
+				if err := openDB(t, app).Ping(); err != nil { // an open session does not keep it
+					t.Fatal(err)
+				}
+			})
+			gone := func() bool {
+				err := openDB(t, app).Ping()
+				return err != nil && strings.Contains(err.Error(), "does not exist")
+			}
+			if gone() == late {
+				t.Errorf("after the test it is gone: %v", !late)
+			}
+			if err := srv.dropLeft(); err != nil || !gone() {
+				t.Errorf("at the end it is gone: %v, err = %v", gone(), err)
+			}
 		})
-		err := openDB(t, app).Ping()
-		if err == nil || !strings.Contains(err.Error(), "does not exist") {
-			t.Errorf("err = %v", err)
-		}
-	})
+	}
 	t.Run("HoldsTheProductsSchema", func(t *testing.T) {
 		owner, _ := NewDB(t)
 		var tables int
