@@ -19,11 +19,13 @@ import (
 type BatchOptions struct {
 	Slices  int
 	Slice   time.Duration
-	Lanes   int // processes that work at the same time; 0 = 4
-	Hands   int // free hands of each, and so the largest group; 0 = 32
-	Items   int // of one batch of the cycle; 0 = 1,000
-	Import  int // items of the batch that is made and approved at once; 0 = 10,000
-	Large   int // items of the batch whose memory is looked at; 0 = 100,000, below 0 = none
+	Lanes   int           // processes that work at the same time; 0 = 4
+	Hands   int           // free hands of each, and so the largest group; 0 = 32
+	Items   int           // of one batch of the cycle; 0 = 1,000
+	Clients int           // of pgbench -N; 0 = 32
+	Import  int           // items of the batch that is made and approved at once; 0 = 10,000
+	Large   int           // items of the batch whose memory is looked at; 0 = 100,000, below 0 = none
+	Look    time.Duration // how long each of its reads is repeated; 0 = 2 s
 	Profile string
 	JSON    bool
 	Out     io.Writer // the report
@@ -49,10 +51,11 @@ type BatchImport struct {
 }
 
 // BatchCycle is the whole way of an item, from the list to the recorded outcome, beside
-// pgbench -N with 32 clients.
+// pgbench -N.
 type BatchCycle struct {
 	Lanes      int     `json:"lanes"`
 	Hands      int     `json:"hands"`
+	Clients    int     `json:"pgbench_clients"`
 	ItemsPerS  float64 `json:"items_per_s"`
 	PgbenchTPS float64 `json:"pgbench_tps"`
 	Ratio      float64 `json:"ratio"`
@@ -85,10 +88,14 @@ func RunBatch(ctx context.Context, o BatchOptions) error {
 	orInt(&o.Lanes, 4)
 	orInt(&o.Hands, 32)
 	orInt(&o.Items, 1000)
+	orInt(&o.Clients, 32)
 	orInt(&o.Import, 10_000)
 	orInt(&o.Large, 100_000)
 	if o.Slice == 0 {
 		o.Slice = 6 * time.Second
+	}
+	if o.Look == 0 {
+		o.Look = 2 * time.Second
 	}
 	h, err := build(ctx, 16, o.Log)
 	if err != nil {
@@ -254,8 +261,8 @@ func (b *batchBench) cycle(ctx context.Context, ref *reference) (BatchCycle, err
 			s.perSecond *= float64(b.o.Items)
 			return s, err
 		},
-		func() (slice, error) { return ref.run(ctx, 32, b.o.Slice, "-N") })
-	c := BatchCycle{Lanes: b.o.Lanes, Hands: b.o.Hands, ItemsPerS: medianRate(ours), PgbenchTPS: medianRate(theirs), Ratio: medianRatio(ours, theirs), Kept: len(ours), Steps: map[string]float64{}}
+		func() (slice, error) { return ref.run(ctx, b.o.Clients, b.o.Slice, "-N") })
+	c := BatchCycle{Lanes: b.o.Lanes, Hands: b.o.Hands, Clients: b.o.Clients, ItemsPerS: medianRate(ours), PgbenchTPS: medianRate(theirs), Ratio: medianRatio(ours, theirs), Kept: len(ours), Steps: map[string]float64{}}
 	var perCPU []float64
 	for i := range ours {
 		items := float64(len(ours[i].latencies) * b.o.Items)
@@ -344,7 +351,7 @@ func (b *batchBench) reads(ctx context.Context, id operation.BatchID) ([]BatchRe
 	} {
 		r := BatchRead{Read: x.name}
 		for _, n := range []int{1, 8} {
-			s, err := timed(ctx, n, 2*time.Second, x.read)
+			s, err := timed(ctx, n, b.o.Look, x.read)
 			if err != nil {
 				return out, fmt.Errorf("%s: %w", x.name, err)
 			}
@@ -369,8 +376,8 @@ func (r BatchReport) write(o BatchOptions) error {
 	}
 	fmt.Fprintf(o.Out, "\n%s\nbatch of %d items: made in %.2f s, approved in %.3f s, heap at most %.0f MB more\n", r.Machine, r.Import.Items, r.Import.CreateS, r.Import.ApproveS, r.Import.HeapMB)
 	c := r.Cycle
-	fmt.Fprintf(o.Out, "items the whole way, %d lanes of %d hands: %.0f/s against pgbench -N %.0f/s at 32 clients, ratio %.2f (goal %.1f), by the CPU that each used %.2f, %d slices, others' CPU at most %.0f %%\n",
-		c.Lanes, c.Hands, c.ItemsPerS, c.PgbenchTPS, c.Ratio, batchGoal, c.PerCPU, c.Kept, c.Foreign*100)
+	fmt.Fprintf(o.Out, "items the whole way, %d lanes of %d hands: %.0f/s against pgbench -N %.0f/s at %d clients, ratio %.2f (goal %.1f), by the CPU that each used %.2f, %d slices, others' CPU at most %.0f %%\n",
+		c.Lanes, c.Hands, c.ItemsPerS, c.PgbenchTPS, c.Clients, c.Ratio, batchGoal, c.PerCPU, c.Kept, c.Foreign*100)
 	for _, s := range []string{"create", "approve", "release", "claim", "record", "advance"} {
 		fmt.Fprintf(o.Out, "  %-8s %.3f ms an item\n", s, c.Steps[s])
 	}
