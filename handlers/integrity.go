@@ -27,6 +27,7 @@ func (s *site) integrityRoutes() []route {
 		{get, views.PathRestore, signedIn, "", s.restore},
 		{post, views.PathRestore + "/compare", stoppers, views.PathRestore, s.compareRestored},
 		{post, views.PathRestore + "/compare-all", stoppers, views.PathRestore, s.compareAllRestored},
+		{post, views.PathRestore + "/compare-batches", stoppers, views.PathRestore, s.compareRestoredBatches},
 	}
 }
 
@@ -102,6 +103,9 @@ func (s *site) showRestore(c echo.Context, status int, t typed) error {
 	if err := s.restoreParts(c, &m, r.ID); err != nil {
 		return err
 	}
+	if err := s.restoreBatches(c, &m, r.ID, t); err != nil {
+		return err
+	}
 	if err := s.restoreForms(c, &m, t); err != nil {
 		return err
 	}
@@ -138,7 +142,7 @@ func (s *site) restoreForms(c echo.Context, m *views.RestoreModel, t typed) erro
 		f.Barred = barred
 		return f
 	}
-	m.Compare, m.CompareAll = form("compare"), form("compare-all")
+	m.Compare, m.CompareAll, m.CompareBatches = form("compare"), form("compare-all"), form("compare-batches")
 	return nil
 }
 
@@ -163,7 +167,7 @@ func restoreRow(i store.RestoreItem, n names, t typed) views.RestoreRow {
 // compareRestored records what a person found of the chosen operations. One in doubt is
 // compared alone.
 func (s *site) compareRestored(c echo.Context) error {
-	return s.compareWith(c, func(t typed, restore string) (int, error) {
+	return s.compareWith(c, "restore.choose", func(t typed, restore string) (int, error) {
 		ids := t.fields["operation"]
 		if len(ids) == 0 || len(ids) > restoreRows {
 			return 0, operation.Refuse(operation.CodeChecklist)
@@ -190,12 +194,13 @@ func (s *site) compareRestored(c echo.Context) error {
 
 // compareAllRestored records that a destination's log was compared as a whole.
 func (s *site) compareAllRestored(c echo.Context) error {
-	return s.compareWith(c, func(t typed, restore string) (int, error) {
+	return s.compareWith(c, "restore.choose", func(t typed, restore string) (int, error) {
 		return s.Store.CompareAllRestored(c.Request().Context(), web.VisitOf(c).Actor(), restore, t.val("destination"), t.text("reason"))
 	})
 }
 
-func (s *site) compareWith(c echo.Context, verb func(typed, string) (int, error)) error {
+// compareWith lets a verb compare; choose is what it says to whoever chose nothing.
+func (s *site) compareWith(c echo.Context, choose string, verb func(typed, string) (int, error)) error {
 	t, err := sent(c)
 	if err != nil {
 		return err
@@ -215,7 +220,7 @@ func (s *site) compareWith(c echo.Context, verb func(typed, string) (int, error)
 	case refusal != nil && refusal.Code == operation.CodeReasonMissing:
 		t.wrong("reason", views.Refused(refusal))
 	case refusal != nil && refusal.Code == operation.CodeChecklist:
-		t.wrong("", views.Sentence("restore.choose"))
+		t.wrong("", views.Sentence(choose))
 	case refusal != nil && refusal.Code == operation.CodeAlone:
 		t.wrong("", views.Sentence("restore.choose_alone"))
 	default:

@@ -80,7 +80,7 @@ func grants(role string) []string {
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + role,
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO " + role,
 		"REVOKE INSERT, UPDATE, DELETE ON goose_db_version FROM " + role,
-		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, checkpoint_reading FROM " + role,
+		"REVOKE DELETE ON operations, attempts, runs, users, installation, held_events, chain_heads, acceptance_runs, incidents, incident_lines, improvement_tasks, restores, restore_items, restore_batches, checkpoint_reading FROM " + role,
 		"REVOKE DELETE ON recovery_cases, case_holds, case_active FROM " + role,
 		"REVOKE DELETE ON patterns, suggestions, starts, source_silences FROM " + role,
 		"REVOKE DELETE ON news, batches, batch_versions, batch_counts FROM " + role,

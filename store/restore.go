@@ -29,7 +29,7 @@ type RestoreCounts struct {
 	All       int `db:"everything"`
 	Open      int `db:"open"`     // nobody and nothing has settled them
 	Unmarked  int `db:"unmarked"` // a worker has not come to them yet
-	Confirmed int `db:"confirmed"`
+	Confirmed int `db:"confirmed"` // by evidence, or over: nothing more of them can go out
 	Compared  int `db:"compared"` // by a person
 }
 
@@ -44,7 +44,9 @@ func (s *Store) FindRestore(ctx context.Context) (Restore, RestoreCounts, error)
 			return err
 		}
 		return q.GetContext(ctx, &n, `SELECT count(*) AS everything, count(*) FILTER (WHERE settled_at IS NULL) AS open, count(*) FILTER (WHERE marked_at IS NULL AND settled_at IS NULL) AS unmarked,
-			count(*) FILTER (WHERE settled IN ('confirmed', 'not_executed')) AS confirmed, count(*) FILTER (WHERE settled = 'compared') AS compared FROM restore_items WHERE restore_id = $1`, r.ID)
+			count(*) FILTER (WHERE settled IN ('confirmed', 'not_executed', 'over')) AS confirmed, count(*) FILTER (WHERE settled = 'compared') AS compared
+			FROM (SELECT settled, settled_at, marked_at FROM restore_items WHERE restore_id = $1
+				UNION ALL SELECT settled, settled_at, 'epoch' FROM restore_batches WHERE restore_id = $1) x`, r.ID)
 	})
 	return r, n, err
 }
@@ -74,8 +76,10 @@ func (t *tx) openRestore(m Mismatch, now time.Time) (string, error) {
 	if err != nil || !m.lossy() {
 		return id, err
 	}
-	_, err = t.exec(`INSERT INTO restore_items (restore_id, operation_id, state) SELECT $1, id, state FROM operations WHERE state NOT IN `+closedStates+` ON CONFLICT DO NOTHING`, id)
-	return id, err
+	if _, err = t.exec(`INSERT INTO restore_items (restore_id, operation_id, state) SELECT $1, id, state FROM operations WHERE state NOT IN `+closedStates+` ON CONFLICT DO NOTHING`, id); err != nil {
+		return id, err
+	}
+	return id, t.listRestoredBatches(id)
 }
 
 // endRestore is part of the resume of all sends: what is listed must be reconciled.
@@ -91,8 +95,11 @@ func (t *tx) endRestore(a Actor, reason string, now time.Time) error {
 	if err := t.settleRestored(id, now); err != nil {
 		return err
 	}
+	if err := t.settleRestoredBatches(id, now); err != nil {
+		return err
+	}
 	var open bool
-	if err := t.get(&open, `SELECT EXISTS (SELECT 1 FROM restore_items WHERE restore_id = $1 AND settled_at IS NULL)`, id); err != nil {
+	if err := t.get(&open, `SELECT EXISTS (SELECT 1 FROM restore_items WHERE restore_id = $1 AND settled_at IS NULL) OR EXISTS (SELECT 1 FROM restore_batches WHERE restore_id = $1 AND settled_at IS NULL)`, id); err != nil {
 		return err
 	}
 	if open {
@@ -161,7 +168,10 @@ func (t *tx) refreshRestored(id string) error {
 		WHERE r.id = $1 AND r.ended_at IS NULL AND r.why IN ('witness_older', 'witness_checkpoint') AND v.event_time <= r.found_at ON CONFLICT DO NOTHING`, id); err != nil {
 		return err
 	}
-	return t.settleRestored(id, now)
+	if err := t.settleRestored(id, now); err != nil {
+		return err
+	}
+	return t.refreshRestoredBatches(id, now)
 }
 
 // markRestored says in the operation's history that it is to be reconciled and plans a

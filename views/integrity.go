@@ -16,7 +16,7 @@ const FlashCompared = "flash.compared"
 // how an operation is reconciled.
 var (
 	RestoreReasons = []string{"witness_older", "witness_server", "witness_timeline", "witness_checkpoint"}
-	RestoreSettled = []string{"confirmed", "not_executed", "compared"}
+	RestoreSettled = []string{"confirmed", "not_executed", "compared", "over"}
 )
 
 // CheckpointRow is one signed checkpoint.
@@ -56,6 +56,20 @@ type RestoreRow struct {
 	Selected          bool
 }
 
+// RestoreBatchRow is one batch that is to be compared with its destination.
+type RestoreBatchRow struct {
+	ID                 operation.BatchID
+	URL, Title         string
+	Flow, Destination  string
+	Was, State         operation.BatchState
+	Included, Released int    // rows that are to go out, and those that are operations here
+	Settled            string // "" = open, over, compared
+	Who                Who
+	SettledAt          time.Time
+	Reason             string
+	Selected           bool
+}
+
 // RestorePlace is a destination with operations that are open.
 type RestorePlace struct {
 	Name          string
@@ -87,8 +101,9 @@ type RestoreModel struct {
 	Rows             []RestoreRow
 	OpenOnly         bool
 	Pager            Pager
-	// Compare marks chosen rows, CompareAll a whole destination.
-	Compare, CompareAll *ReasonForm
+	Batches          []RestoreBatchRow
+	// Compare marks chosen rows, CompareAll a whole destination, CompareBatches chosen batches.
+	Compare, CompareAll, CompareBatches *ReasonForm
 }
 
 // RestoreEnd says who let the sends go on.

@@ -33,7 +33,9 @@ func integrityFixtures() []Fixture {
 			{ID: "op_01h2xcejqtf2nbrexx3vqjhp44", URL: "/operations/op_01h2xcejqtf2nbrexx3vqjhp44", Title: "Coupon for Jan Nowak", Flow: "coupon", Destination: "crm", Was: operation.Ready, State: operation.Confirmed, Lookup: "one", LookedUp: ago(9 * time.Minute), Settled: "confirmed", Who: views.SystemWho(), SettledAt: ago(9 * time.Minute)},
 			{ID: "op_01h2xcejqtf2nbrexx3vqjhp45", URL: "/operations/op_01h2xcejqtf2nbrexx3vqjhp45", Title: "Coupon for Ewa Wójcik", Flow: "coupon", Destination: "crm", Was: operation.Draft, State: operation.Draft, Settled: "compared", Who: support, SettledAt: ago(4 * time.Minute), Reason: "The CRM's log of the five hours does not name it"},
 		}, Pager: views.Pager{Next: views.PathRestore + "?after=op_01h2xcejqtf2nbrexx3vqjhp45&show=all"}}
+	open.Batches, open.CompareBatches = restoredBatches(), reason(views.PathRestore+"/compare-batches")
 	over := open
+	over.Batches = open.Batches[1:]
 	over.Open, over.Unmarked, over.Places, over.Rows, over.Pager = 0, 0, nil, open.Rows[3:], views.Pager{}
 	over.All, over.Confirmed, over.Compared = 2, 1, 1
 	over.Ended = &views.RestoreEnd{Who: support, At: ago(time.Minute), Reason: "Compared with the CRM's log and the billing list"}
@@ -49,4 +51,19 @@ func integrityFixtures() []Fixture {
 	held.Frame.SendsPaused = true
 	return []Fixture{{"installation-checkpoints", views.InstallationPage(signed)}, {"installation-entries-missing", views.InstallationPage(gone)}, {"installation-restored", views.InstallationPage(held)},
 		{"restore", views.RestorePage(open)}, {"restore-over", views.RestorePage(over)}, {"restore-wrong", views.RestorePage(wrong)}, {"restore-moved", views.RestorePage(moved)}, {"restore-none", views.RestorePage(none)}}
+}
+
+// restoredBatches are one that is open and two that are reconciled.
+func restoredBatches() []views.RestoreBatchRow {
+	at := func(n string) (operation.BatchID, string) {
+		return operation.BatchID("bat_01h2xcejqtf2nbrexx3vqjhp" + n), views.PathBatches + "/bat_01h2xcejqtf2nbrexx3vqjhp" + n
+	}
+	first, url1 := at("51")
+	second, url2 := at("52")
+	third, url3 := at("53")
+	return []views.RestoreBatchRow{
+		{ID: first, URL: url1, Title: "Spring has come to the shop", Flow: "spring-mailing", Destination: "mail", Was: operation.BatchCanaryReview, State: operation.BatchCanaryReview, Included: 196, Released: 20},
+		{ID: second, URL: url2, Title: "春のお知らせ", Flow: "spring-mailing", Destination: "mail", Was: operation.BatchPendingApproval, State: operation.BatchCancelled, Included: 1200, Settled: "over", Who: views.SystemWho(), SettledAt: ago(6 * time.Minute)},
+		{ID: third, URL: url3, Title: "Wiosenne przypomnienie", Flow: "spring-mailing", Destination: "mail", Was: operation.BatchRunning, State: operation.BatchRunning, Included: 300, Released: 120, Settled: "compared", Who: support, SettledAt: ago(4 * time.Minute), Reason: "Their list of the five hours names none of the last 180"},
+	}
 }
