@@ -62,9 +62,51 @@ func TestBatchInAStorm(t *testing.T) {
 	}
 	id := s.batch("crm", n, neverPause)
 	s.blow(id)
-	limit := time.Duration(60+n/50) * time.Second
+	asked := s.finish(id)
+	t.Logf("%d items in %.1f s, %d workers killed, PostgreSQL killed once, %d items settled by people", n, time.Since(begun).Seconds(), s.deaths, asked)
+}
+
+// A batch goes out while PostgreSQL ends every connection of its workers, again and again: in
+// the middle of claims, of commits and of outcomes. What is confirmed was done once, and
+// nothing is lost. Where an answer to a commit was lost nothing was sent, and people say so.
+func TestBatchWithCutConnections(t *testing.T) {
+	t.Parallel()
+	const n, cuts = 200, 16
+	s := &storm{world: newWorld(t, "2s"), n: n, rnd: rand.New(rand.NewPCG(11, n))}
+	s.box.Fault(t, connectortest.Fault{Destination: "crm", Fault: "slow", Delay: 25 * time.Millisecond, Times: connectortest.Forever})
+	s.work()
+	s.work()
+	id := s.batch("crm", n, neverPause)
+	ended := 0
+	for i := range cuts {
+		s.batchIs(id, "so far", `(SELECT count(*) FROM operations o WHERE o.batch_id = b.id AND o.attempts_ever > 0) >= `+strconv.Itoa((i+1)*n/(cuts+2)), 30*time.Second)
+		ended += s.cut()
+	}
+	if ended < cuts {
+		t.Errorf("%d connections were cut", ended)
+	}
+	asked := s.finish(id)
+	if posts := s.posts("crm"); posts < n-asked {
+		t.Errorf("%d requests", posts)
+	}
+	t.Logf("%d connections cut, %d items settled by people", ended, asked)
+}
+
+// cut ends all connections to the database but the one that asks for it.
+func (s *storm) cut() (n int) {
+	s.t.Helper()
+	if err := s.db.QueryRow(`SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`).Scan(&n); err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// finish waits until all is settled, lets people decide about what is left to them, and
+// compares the record with the ledger. It gives how many were left to people.
+func (s *storm) finish(id operation.BatchID) (asked int) {
+	s.t.Helper()
+	limit := time.Duration(60+s.n/50) * time.Second
 	s.batchIs(id, "settled but for people", `released = total AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = b.id AND o.state NOT IN ('confirmed', 'review'))`, limit)
-	asked := 0
 	for round := range 5 { // what was permitted once more may get stuck once more
 		n := s.settle(id, round == 0)
 		if asked += n; n == 0 {
@@ -74,7 +116,7 @@ func TestBatchInAStorm(t *testing.T) {
 	}
 	s.batchIs(id, "closed", `state = 'closed'`, 30*time.Second)
 	s.check(id)
-	t.Logf("%d items in %.1f s, %d workers killed, PostgreSQL killed once, %d items settled by people", n, time.Since(begun).Seconds(), s.deaths, asked)
+	return asked
 }
 
 // blow spoils requests and kills processes until everything is released and tried.
