@@ -20,6 +20,9 @@ export class Problem extends Error {
     this.nextDecision = answer.next_decision;
     this.responsible = answer.responsible;
     this.link = answer.link;
+    /** With code rows: the first rows of a list that cannot go out, and how many there are. */
+    this.rows = answer.rows;
+    this.rowsTotal = answer.rows_total;
   }
 }
 

@@ -129,3 +129,52 @@ server("events: the same one again gets the same operations", async () => {
   const changed = await client.addVersion(op.id, { content: { ...op.version.content, subject: "Other words" } });
   assert.equal(changed.version.content.subject, "Other words");
 });
+
+server("a batch: the same list under the same key is one batch; it is read, held, and given up", async () => {
+  const what = { flow: "mailing", inputs: { season: "spring" }, shared: { subject: "Hello {{name}}" } };
+  const person = (i) => ({ email: `js${i}@example.test`, name: `Person ${i}` });
+  const list = [1, 2, 3, 4, 5, 1].map(person);
+  await assert.rejects(client.createBatch("bad", what, [person(1), { email: "nobody", name: "x" }]), (err) => err.status === 422 && err.code === "rows" && err.rows[0].row === 2 && err.rowsTotal === 1);
+  await control("/lose/batches/1");
+  const made = await client.createBatch('spring "1"', what, list).catch(() => client.createBatch('spring "1"', what, list));
+  assert.deepEqual([made.repeated, made.state, made.total, made.included, made.duplicates], [true, "pending_approval", 6, 5, 1]);
+  await assert.rejects(client.createBatch('spring "1"', what, list.slice(1)), (err) => err.status === 422 && err.code === "key_reused");
+  const seen = [];
+  for (let after = 0; ; ) {
+    const page = await client.batchItems(made.batch, { after, limit: 4 });
+    seen.push(...page.items.map((x) => x.excluded || x.key));
+    if (!page.next) break;
+    after = page.next;
+  }
+  assert.deepEqual(seen, ["js1@example.test", "js2@example.test", "js3@example.test", "js4@example.test", "js5@example.test", "duplicate"]);
+  assert.equal((await client.batchItems(made.batch, { only: "waiting", search: "js3" })).items.length, 1);
+  await assert.rejects(client.haltBatch(made.batch, "pause", "too soon"), (err) => err.status === 409);
+  await control("/pause/mail");
+  await control(`/approve-batch/${made.batch}`);
+  const paused = await client.haltBatch(made.batch, "pause", "the page is down");
+  assert.deepEqual([paused.paused, paused.pause_reason, paused.decisions.length], [true, "the page is down", 2]);
+  assert.equal((await client.haltBatch(made.batch, "resume", "up again")).paused, false);
+  const stopped = await client.haltBatch(made.batch, "stop", "enough");
+  assert.equal(stopped.stopped, true);
+  for (let tries = 0; (await client.batch(made.batch)).state !== "closed"; tries++) {
+    assert.ok(tries < 200, "the batch is not closed");
+    await new Promise((go) => setTimeout(go, 50));
+  }
+  const { counts } = await client.batch(made.batch);
+  assert.deepEqual([counts.total, counts.duplicates, counts.given_up + (counts.states.cancelled ?? 0)], [6, 1, 5]);
+  await control("/resume/mail");
+});
+
+server("a batch that is approved goes out, one mail for each row", async () => {
+  const list = Array.from({ length: 12 }, (_, i) => ({ email: `out${i}@example.test`, name: `Out ${i}` }));
+  const made = await client.createBatch("out", { flow: "mailing", inputs: { season: "autumn" }, shared: { subject: "Hello" } }, list);
+  await control(`/approve-batch/${made.batch}`);
+  for (let tries = 0; (await client.batch(made.batch)).state !== "closed"; tries++) {
+    assert.ok(tries < 200, "the batch is not closed");
+    await new Promise((go) => setTimeout(go, 50));
+  }
+  assert.deepEqual((await client.batch(made.batch)).counts.states, { confirmed: 12 });
+  for (const item of (await client.batchItems(made.batch, { state: "confirmed" })).items) {
+    assert.equal((await client.get(item.operation)).state, "confirmed");
+  }
+});

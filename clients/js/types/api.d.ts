@@ -730,7 +730,9 @@ export interface components {
             paused: boolean;
             /** @description A person, a token, or the batch's own limit: errors, unknown, bounced */
             paused_by?: string;
+            /** @description What the person or the program said, or what was measured, as an English sentence */
             pause_reason?: string;
+            pause_measured?: components["schemas"]["BatchAlarm"];
             stopped: boolean;
             stop_reason?: string;
             /**
@@ -750,6 +752,19 @@ export interface components {
             updated_at: string;
             /** Format: date-time */
             closed_at?: string;
+        };
+        /** @description What made a batch pause by itself. Absent where a person or a program paused it. */
+        BatchAlarm: {
+            /** @description errors: attempts that provably did nothing; unknown: attempts whose outcome is unknown; bounced: mails that did not arrive */
+            kind: string;
+            count: number;
+            /** @description How many of the last were looked at */
+            of: number;
+            /**
+             * Format: double
+             * @description The flow's limit in percent; absent where the pause is older than its record
+             */
+            limit?: number;
         };
         /** @description Where every entry of the list is: total = duplicates + suppressed + waiting + given_up + the sum of states. */
         BatchCounts: {

@@ -36,5 +36,12 @@ export class Problem extends Error {
         system?: boolean;
     } | undefined;
     link: string | undefined;
+    /** With code rows: the first rows of a list that cannot go out, and how many there are. */
+    rows: {
+        row: number;
+        key?: string;
+        problems: import("holdpoint-client/api").components["schemas"]["ItemProblem"][];
+    }[] | undefined;
+    rowsTotal: number | undefined;
 }
 export type Schemas = import("holdpoint-client/api").components["schemas"];

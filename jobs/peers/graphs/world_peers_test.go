@@ -74,7 +74,7 @@ func newWorld(t *testing.T, more ...store.File) *world {
 	door := httptest.NewServer(w.door())
 	t.Cleanup(door.Close)
 	w.url, w.control = server.URL, door.URL
-	_, w.token, err = w.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "graphs", Scopes: []string{store.ScopeEvents, store.ScopeOperations, store.ScopeClaims, store.ScopeRead}})
+	_, w.token, err = w.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "graphs", Scopes: []string{store.ScopeEvents, store.ScopeOperations, store.ScopeClaims, store.ScopeRead, store.ScopeBatches}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,8 @@ func (w *world) lossy(next http.Handler) http.Handler {
 	})
 }
 
-// door takes POST /approve/{operation}, /reject/{operation} and /lose/{end of path}/{times}.
+// door takes POST /approve/{operation}, /reject/{operation}, /lose/{end of path}/{times},
+// /approve-batch/{batch}, and /pause/{destination} and /resume/{destination}.
 func (w *world) door() http.Handler {
 	mux := http.NewServeMux()
 	decide := func(d operation.Decision) http.HandlerFunc {
@@ -124,6 +125,21 @@ func (w *world) door() http.Handler {
 	}
 	mux.HandleFunc("POST /approve/{id}", decide(operation.Approve))
 	mux.HandleFunc("POST /reject/{id}", decide(operation.Reject))
+	said := func(rw http.ResponseWriter, err error) {
+		if err != nil {
+			http.Error(rw, err.Error(), http.StatusConflict)
+		}
+	}
+	mux.HandleFunc("POST /approve-batch/{id}", func(rw http.ResponseWriter, r *http.Request) {
+		said(rw, w.approveBatch(r.Context(), operation.BatchID(r.PathValue("id"))))
+	})
+	mux.HandleFunc("POST /pause/{name}", func(rw http.ResponseWriter, r *http.Request) {
+		_, err := w.Store.PauseDestination(r.Context(), w.As("ops"), r.PathValue("name"), "as the test wants it")
+		said(rw, err)
+	})
+	mux.HandleFunc("POST /resume/{name}", func(rw http.ResponseWriter, r *http.Request) {
+		said(rw, w.Store.ResumeDestination(r.Context(), w.As("ops"), r.PathValue("name"), "as the test wants it"))
+	})
 	mux.HandleFunc("POST /lose/{end}/{times}", func(_ http.ResponseWriter, r *http.Request) {
 		n, _ := strconv.Atoi(r.PathValue("times"))
 		w.mu.Lock()
@@ -149,6 +165,21 @@ func (w *world) decide(ctx context.Context, id operation.ID, d operation.Decisio
 			in.Reason = "as the test wants it"
 		}
 		if err := w.Store.Decide(ctx, w.As(who), in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// approveBatch lets lead and second approve a batch as it is now.
+func (w *world) approveBatch(ctx context.Context, id operation.BatchID) error {
+	for _, who := range []string{"lead", "second"} {
+		p, err := w.Store.FindBatch(ctx, w.As(who), id)
+		if err != nil {
+			return err
+		}
+		in := store.BatchDecided{Batch: id, Decision: operation.Approve, FormID: store.NewFormID(), Phase: p.Phase(), Revision: p.Revision, Number: p.Number, Hash: fmt.Sprintf("%x", p.Version.Hash)}
+		if err := w.Store.DecideBatch(ctx, w.As(who), in); err != nil {
 			return err
 		}
 	}
