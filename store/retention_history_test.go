@@ -67,11 +67,11 @@ func TestRetentionOfHistory(t *testing.T) {
 	}
 	inc := incident(t, f, "ops", held)
 	for _, id := range []operation.ID{gone, held} {
-		overMonths(t, f, id, runs[id], 800)
+		overMonths(t, f, id, runs[id], 480)
 	}
 	var openRun string
 	ok(t, f.Owner.QueryRow(`SELECT run_id FROM operations WHERE id = $1`, string(open)).Scan(&openRun))
-	overMonths(t, f, open, openRun, 800)
+	overMonths(t, f, open, openRun, 480)
 	f.ByMonths(t, 3)
 
 	admin := f.Fresh(t, "admin")
@@ -80,8 +80,8 @@ func TestRetentionOfHistory(t *testing.T) {
 		t.Fatal("words went without a term")
 	}
 	due := f.Count(t, "history WHERE subject_id IN ($1, $2)", string(gone), runs[gone])
-	kept := f.Count(t, "history WHERE subject_id IN ($1, $2) AND at < now() - interval '400 days'", string(held), string(open))
-	p := ofHistory(t, f, 400)
+	kept := f.Count(t, "history WHERE subject_id IN ($1, $2) AND at < now() - interval '365 days'", string(held), string(open))
+	p := ofHistory(t, f, 365)
 	months := 0
 	for _, m := range p.Months {
 		months += m.Entries
@@ -95,7 +95,7 @@ func TestRetentionOfHistory(t *testing.T) {
 	ok(t, err)
 	figures, err := f.Store.CheckFigures(t.Context())
 	ok(t, err)
-	ok(t, f.Store.SetRetention(t.Context(), admin, map[store.RetentionKind]int{store.RetainHistory: 400}))
+	ok(t, f.Store.SetRetention(t.Context(), admin, map[store.RetentionKind]int{store.RetainHistory: 365}))
 	if n := thin(t, f); n != due {
 		t.Fatalf("%d entries lost their words, want %d", n, due)
 	}
@@ -110,7 +110,7 @@ func TestRetentionOfHistory(t *testing.T) {
 	}
 	rows := whole(t, f.Store, operation.SubjectSystem, "installation")
 	last := rows[len(rows)-1]
-	if last.Action != operation.ActionThinned || last.Links()["days"] != "400" || f.Count(t, "history_thinnings WHERE at = $1 AND count = $2", last.At, due) != 1 {
+	if last.Action != operation.ActionThinned || last.Links()["days"] != "365" || f.Count(t, "history_thinnings WHERE at = $1 AND count = $2", last.At, due) != 1 {
 		t.Errorf("recorded as %+v", last)
 	}
 	for i, e := range whole(t, f.Store, operation.SubjectOperation, string(gone)) {
@@ -132,8 +132,8 @@ func TestRetentionOfHistory(t *testing.T) {
 	// What was open is closed: the words go with the next look, a day later.
 	owner(t, f, `UPDATE incidents SET state = 'signed' WHERE id = '`+string(inc)+`'`)
 	owner(t, f, `UPDATE history_waits SET again_at = now() WHERE subject_id IN ('`+string(held)+`', '`+runs[held]+`')`)
-	want := f.Count(t, "history WHERE subject_id IN ($1, $2) AND at < now() - interval '400 days'", string(held), runs[held])
-	if p := ofHistory(t, f, 400); p.Entries != want {
+	want := f.Count(t, "history WHERE subject_id IN ($1, $2) AND at < now() - interval '365 days'", string(held), runs[held])
+	if p := ofHistory(t, f, 365); p.Entries != want {
 		t.Errorf("preview %+v, want %d", p, want)
 	}
 	if n := thin(t, f); n != want || f.Count(t, "history_waits WHERE subject_id = $1", string(held)) != 0 {

@@ -81,6 +81,8 @@ func (s *Server) serverArgs(port int) []string {
 		set("max_wal_senders", "0")
 		set("max_connections", "300")
 		set("max_wal_size", "256MB") // fewer new files, and less memory when they lie there
+		set("jit", "off")            // as in every session of the program
+		set("autovacuum_naptime", "10min")
 	}
 	for name, value := range s.cfg.Settings {
 		set(name, value)
