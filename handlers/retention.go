@@ -61,7 +61,7 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 		return err
 	}
 	for _, r := range rows {
-		line := views.RetentionLine{Kind: string(r.Kind), By: r.ChangedBy, At: timeOr(r.ChangedAt), Days: r.Days, Operations: r.Preview.Operations,
+		line := views.RetentionLine{Kind: string(r.Kind), By: r.ChangedBy, At: timeOr(r.ChangedAt), Days: r.Days, Operations: r.Preview.Operations, Batches: r.Preview.Batches,
 			Deliveries: r.Preview.Deliveries, Events: r.Preview.Events, Oldest: timeOr(r.Preview.Oldest), Newest: timeOr(r.Preview.Newest)}
 		if d, ok := days[r.Kind]; ok {
 			line.Days = d

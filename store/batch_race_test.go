@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -219,11 +220,22 @@ func TestBatchErase(t *testing.T) {
 	if n := f.Count(t, "batch_bodies WHERE batch_id = $1", string(id)); n != 3 {
 		t.Errorf("%d bodies are left", n)
 	}
+	goes := func(want int) {
+		t.Helper()
+		rows, err := s.FindRetention(ctx, f.As("auditor"), map[store.RetentionKind]int{store.RetainContents: 90})
+		ok(t, err)
+		if p := rows[0].Preview; p.Batches != want || p.Operations != 0 || (want == 1) != (p.Oldest != nil && slices.Equal(p.Names(), []string{"mailing"})) {
+			t.Errorf("the preview: %+v, want %d", p, want)
+		}
+	}
+	goes(0)
 	owner(t, f, `UPDATE batches SET closed_at = now() - interval '100 days' WHERE id = $1`, string(id))
 	owner(t, f, `UPDATE retention_settings SET days = 90 WHERE kind = 'contents'`)
+	goes(1)
 	if _, err := s.SweepRetention(ctx, store.Job("sweep")); err != nil {
 		t.Fatal(err)
 	}
+	goes(0)
 	if f.Count(t, "batch_bodies WHERE batch_id = $1", string(id)) != 0 || f.Count(t, "batch_items WHERE batch_id = $1 AND recipient = '' AND hash IS NOT NULL", string(id)) != 4 ||
 		f.Count(t, "batch_versions WHERE batch_id = $1 AND shared = '{}' AND erased_at IS NOT NULL AND hash IS NOT NULL", string(id)) != 1 {
 		t.Error("something is left, or too much went")

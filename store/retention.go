@@ -50,14 +50,15 @@ type RetentionRow struct {
 // RetentionPreview is exactly what a term would take away now.
 type RetentionPreview struct {
 	Operations int        `db:"operations"`
+	Batches    int        `db:"batches"`    // of RetainContents: how many lose their list, shared text and items
 	Deliveries int        `db:"deliveries"` // of RetainDeliveries: how many lose their body
 	Events     int        `db:"events"`     // and how many events that started nothing
-	Oldest     *time.Time `db:"oldest"`     // when the operation was last touched, or the notification came
+	Oldest     *time.Time `db:"oldest"`     // when the operation was last touched, the batch closed, or the notification came
 	Newest     *time.Time `db:"newest"`
 	NamesText  string     `db:"names"`
 }
 
-// Names are the flows of the operations, or the sources of the deliveries and events.
+// Names are the flows of the operations and batches, or the sources of the deliveries and events.
 func (p RetentionPreview) Names() []string {
 	if p.NamesText == "" {
 		return nil
@@ -92,7 +93,28 @@ func (t *tx) retentionPreview(kind RetentionKind, days int) (p RetentionPreview,
 	if kind == RetainDeliveries {
 		return p, t.get(&p, deliveriesPreviewSQL, days)
 	}
-	return p, t.get(&p, retainedPreviewSQL, string(kind), days)
+	if err := t.get(&p, retainedPreviewSQL, string(kind), days); err != nil || kind != RetainContents {
+		return p, err
+	}
+	var b RetentionPreview
+	if err := t.get(&b, batchesPreviewSQL, days); err != nil {
+		return p, err
+	}
+	return p.with(b), nil
+}
+
+// with adds what goes of batches.
+func (p RetentionPreview) with(b RetentionPreview) RetentionPreview {
+	names := append(p.Names(), b.Names()...)
+	slices.Sort(names)
+	p.Batches, p.NamesText = b.Batches, strings.Join(slices.Compact(names), ",")
+	if b.Oldest != nil && (p.Oldest == nil || b.Oldest.Before(*p.Oldest)) {
+		p.Oldest = b.Oldest
+	}
+	if b.Newest != nil && (p.Newest == nil || b.Newest.After(*p.Newest)) {
+		p.Newest = b.Newest
+	}
+	return p
 }
 
 // FindRetention gives the terms with what they take away now. days replaces the stored

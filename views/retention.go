@@ -39,11 +39,12 @@ type RetentionLine struct {
 	At         time.Time // zero = never changed
 	Days       int       // of the preview; 0 = for ever
 	Operations int
+	Batches    int // of "contents": how many lose their list, shared text and items
 	Deliveries int // of "deliveries": how many lose their body
 	Events     int // and how many events that started nothing
 	Oldest     time.Time
 	Newest     time.Time
-	Of         []Link // the operations' flows, or the deliveries' sources
+	Of         []Link // the flows of operations and batches, or the deliveries' sources
 	History    *RetentionHistory
 }
 
@@ -64,7 +65,7 @@ type RetentionMonth struct {
 }
 
 // goes reports that the term takes something away now.
-func (r RetentionLine) goes() bool { return r.Operations+r.Deliveries+r.Events > 0 }
+func (r RetentionLine) goes() bool { return r.Operations+r.Batches+r.Deliveries+r.Events > 0 }
 
 // Erasure says when and why bodies of an operation were erased.
 type Erasure struct {
