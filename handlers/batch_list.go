@@ -61,7 +61,7 @@ func (s *site) batchLines(c echo.Context, rows []store.BatchRow) ([]views.BatchL
 
 func batchLine(r store.BatchRow, n names, lang string) views.BatchLine {
 	next := r.Next()
-	out := views.BatchLine{ID: r.ID, URL: pathBatch(r.ID), Revision: r.Revision, BatchStanding: standingOf(r.Batch, r.Counts, n), Flow: titled(r.FlowTitle, lang, r.Flow), Stage: titled(r.StageTitle, lang, r.Stage),
+	out := views.BatchLine{ID: r.ID, Run: r.RunID, URL: pathBatch(r.ID), Revision: r.Revision, BatchStanding: standingOf(r.Batch, r.Counts, n), Flow: titled(r.FlowTitle, lang, r.Flow), Stage: titled(r.StageTitle, lang, r.Stage),
 		Title: r.Title, Destination: r.Destination, Version: r.Number, Counts: batchCounts(r.Counts, ""), Next: next.Kind, Responsible: n.responsible(next.Who), Since: timeOf(r.NextSince), Due: next.At,
 		Overdue: r.Late, Given: r.Given, Required: r.Required, Created: r.CreatedAt, For: r.ForName}
 	if out.Title == "" {

@@ -276,6 +276,7 @@ type BatchesModel struct {
 // BatchLine is one batch of the list or of the inbox.
 type BatchLine struct {
 	ID       operation.BatchID
+	Run      operation.RunID
 	URL      string
 	Revision int64
 	BatchStanding

@@ -30,9 +30,9 @@ export function keepLive() {
 // concerns says whether this page shows what the event is about.
 function concerns(event) {
   if (event.all || event.inbox) return true
-  const main = document.querySelector('main')
   return (event.operations || []).some(o => {
-    if (main.dataset.run === o.run || o.new && document.querySelector('[data-rows] [data-id]')) return true
+    // A page of a run, or a list with a batch of it: what is counted there changes with any item.
+    if (o.run && document.querySelector(`[data-run="${CSS.escape(o.run)}"]`) || o.new && document.querySelector('[data-rows] [data-id]')) return true
     if (!o.id) return false
     const shown = document.querySelectorAll(`[data-id="${CSS.escape(o.id)}"]`)
     return [...shown].some(el => !(Number(el.dataset.revision) >= o.revision))

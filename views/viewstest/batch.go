@@ -243,7 +243,7 @@ func batchList(list ...views.BatchModel) views.BatchesModel {
 	m := views.BatchesModel{Frame: frame(views.SectionOperations, "/batches"), StartURL: "/flows", Pager: views.Pager{Next: "?after=x"}}
 	for i, x := range append(list, longBatch()) {
 		r := batchLine(x)
-		r.ID = operation.BatchID(fmt.Sprint(batchID[:29], i))
+		r.ID, r.Run = operation.BatchID(fmt.Sprint(batchID[:29], i)), operation.RunID(fmt.Sprint("run_01jrw3v9m8f6xt2c7k4q0hz5d", i))
 		m.Rows = append(m.Rows, r)
 	}
 	return m
