@@ -9,8 +9,9 @@ go build -o bin/ ./cmd/... ./store/pglocal/pgctl ./build/testsum
 export HOLDPOINT_TEST_SANDBOX=$PWD/bin/sandbox
 export HOLDPOINT_TEST_BINARY=$PWD/bin/holdpoint
 read -ra packages <<<"${PKG:-./...}"
-# The pipe's status is go test's or, when that is 0, the summary's.
-bin/pgctl run -- go test -json -timeout 20m "$@" "${packages[@]}" | bin/testsum
+# vet runs over everything in build/lint.sh. The pipe's status is go test's or, when that
+# is 0, the summary's.
+bin/pgctl run -- go test -json -vet=off -timeout 20m "$@" "${packages[@]}" | bin/testsum
 
 # The examples with modules of their own, when everything is tested.
 if [[ -z "${PKG:-}" ]]; then
