@@ -225,7 +225,7 @@ func listSentence(err error) (views.Say, bool) {
 	case errors.Is(err, store.ErrListLarge):
 		return views.Sentence("newbatch.large", "Limit", store.MaxListBytes>>20), true
 	case errors.As(err, &table):
-		return faultSentence(&store.ListFault{Code: table.Code, Line: table.Line, Limit: table.Limit}), true
+		return faultSentence(&store.ListFault{Code: table.Code, Line: table.Line, Limit: table.Limit, Key: table.Key}), true
 	case errors.As(err, &fault):
 		return faultSentence(fault), true
 	case r != nil && r.Code == operation.CodeKeyReused:
@@ -237,8 +237,10 @@ func listSentence(err error) (views.Say, bool) {
 // faultSentence says why a list cannot be read.
 func faultSentence(f *store.ListFault) views.Say {
 	switch f.Code {
-	case "rows", "json", "no_list", "missing":
-		return views.Sentence("newbatch.bad."+f.Code, "Line", f.Line, "Limit", f.Limit)
+	case "rows", "json", "no_list", "missing", "encoding", "deep", "twice", "nul":
+		return views.Sentence("newbatch.bad."+f.Code, "Line", f.Line, "Limit", f.Limit, "Key", f.Key)
+	case "entry":
+		return views.Sentence("newbatch.bad.entry", "Line", f.Line, "Limit", f.Limit>>20)
 	}
 	return tableSentence(&definition.TableError{Code: f.Code, Line: f.Line, Limit: f.Limit})
 }

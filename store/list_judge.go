@@ -44,9 +44,10 @@ type ListJudged struct {
 
 // ListFault says why a list cannot be read.
 type ListFault struct {
-	Code  string `json:"code"` // of definition.TableError or definition.ListError; "json" = a row is no JSON
+	Code  string `json:"code"` // of definition.TableError, definition.ReadEntry or definition.ListError
 	Line  int    `json:"line,omitempty"`
 	Limit int    `json:"limit,omitempty"`
+	Key   string `json:"key,omitempty"` // the member that stands twice or holds U+0000
 }
 
 // Error names code and line.

@@ -103,7 +103,7 @@ func listFault(err error) error {
 	case err == nil, errors.Is(err, io.EOF):
 		return nil
 	case errors.As(err, &table):
-		return &ListFault{Code: table.Code, Line: table.Line, Limit: table.Limit}
+		return &ListFault{Code: table.Code, Line: table.Line, Limit: table.Limit, Key: table.Key}
 	case errors.As(err, &list):
 		return &ListFault{Code: list.Code, Limit: list.Limit}
 	}

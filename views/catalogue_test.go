@@ -98,7 +98,7 @@ func families() map[string][]string {
 		"newbatch.":               {"problems_title", "left_out_title"},
 		"newbatch.state.":         {"waiting", "made", "gone"},
 		"newbatch.diff.":          {"added", "dropped", "changed"},
-		"newbatch.bad.":           {"rows", "json", "no_list", "missing"},
+		"newbatch.bad.":           {"rows", "json", "no_list", "missing", "encoding", "deep", "twice", "nul", "entry"},
 		"notice.subject.":         names(operation.NoticeKinds),
 		"notice.says.":            names(operation.NoticeKinds),
 		"notifications.kind.":     names(operation.NoticeKinds),

@@ -178,15 +178,37 @@ func listFault(err error) error {
 	var bad *store.ListFault
 	var table *definition.TableError
 	var long *store.Invalid
+	if errors.As(err, &bad) {
+		table = &definition.TableError{Code: bad.Code, Line: bad.Line, Limit: bad.Limit, Key: bad.Key}
+	} else if !errors.As(err, &table) {
+		table = nil
+	}
 	switch {
 	case errors.Is(err, store.ErrListLarge):
 		return &fault{status: http.StatusRequestEntityTooLarge, code: "too_large", detail: fmt.Sprintf("The body is larger than %d bytes.", store.MaxListBytes)}
-	case errors.As(err, &table):
-		return badRequest("syntax", fmt.Sprintf("Item %d is no JSON value that can be read.", table.Line))
-	case errors.As(err, &bad) && bad.Code == "rows", errors.As(err, &long) && long.Code == "list_rows":
+	case table != nil && table.Code == "rows", errors.As(err, &long) && long.Code == "list_rows":
 		return unprocessable("too_many", fmt.Sprintf("The list has more than %d items.", definition.MaxListItems))
+	case table != nil:
+		return itemProblem(table)
 	}
 	return err
+}
+
+// itemProblem says which item cannot be read, and why.
+func itemProblem(e *definition.TableError) error {
+	switch e.Code {
+	case "entry":
+		return &fault{status: http.StatusRequestEntityTooLarge, code: "item_too_large", detail: fmt.Sprintf("Item %d is larger than %d bytes.", e.Line, e.Limit)}
+	case "twice":
+		return badRequest("duplicate_key", fmt.Sprintf("Item %d holds the member %q twice; upper and lower case count as the same.", e.Line, e.Key))
+	case "nul":
+		return badRequest("nul", fmt.Sprintf("Item %d holds the character U+0000 in %q, which cannot be stored.", e.Line, e.Key))
+	case "deep":
+		return badRequest("nested_too_deeply", fmt.Sprintf("Item %d is nested deeper than %d levels.", e.Line, e.Limit))
+	case "encoding":
+		return badRequest("encoding", fmt.Sprintf("Item %d is not UTF-8, or holds half of a surrogate pair.", e.Line))
+	}
+	return badRequest("syntax", fmt.Sprintf("Item %d is no JSON value that can be read.", e.Line))
 }
 
 func (s *server) batchKnown(ctx context.Context, k *call, id operation.BatchID) (CreateBatchResponseObject, error) {

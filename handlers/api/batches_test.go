@@ -104,7 +104,11 @@ func TestBatches_RowsThatCannotGoOut(t *testing.T) {
 		"list first":       {`{"items":[],"flow":"mailing"}`, "invalid", 400},
 		"behind the list":  {strings.TrimSuffix(mailing(1, ""), "}") + `,"note":"x"}`, "syntax", 400},
 		"cut":              {strings.TrimSuffix(mailing(2, ""), "]}"), "syntax", 400},
-		"an item twice":    {mailing(1, "", `{"email":"a@example.test","email":"b@example.test","name":"x"}`), "syntax", 400},
+		"an item twice":    {mailing(2, "", `{"email":"a@example.test","email":"b@example.test","name":"x"}`), "duplicate_key", 400},
+		"an item with NUL": {mailing(2, "", `{"email":"a@example.test","name":"x\u0000"}`), "nul", 400},
+		"a large item":     {mailing(2, "", `{"email":"a@example.test","name":"`+strings.Repeat("x", 6<<20)+`"}`), "item_too_large", 413},
+		"a nested item":    {mailing(2, "", `{"email":"a@example.test","name":`+strings.Repeat("[", 300)+strings.Repeat("]", 300)+`}`), "nested_too_deeply", 400},
+		"no item":          {mailing(2, "", `{"email":}`), "syntax", 400},
 		"twice":            {`{"flow":"mailing","Flow":"mailing","items":[]}`, "duplicate_key", 400},
 		"unknown":          {mailing(1, `,"approve":true`), "invalid", 400},
 		"no flow of lists": {`{"flow":"newsletter-coupon","items":[]}`, "stage", 422},
@@ -116,6 +120,8 @@ func TestBatches_RowsThatCannotGoOut(t *testing.T) {
 	} {
 		if r := h.post("/batches", tok, c.body, "Idempotency-Key", name); r.status != c.status || r.text("code") != c.code {
 			t.Errorf("%s: %d %s", name, r.status, r.raw)
+		} else if strings.HasSuffix(name, "item") && !strings.HasPrefix(r.text("detail"), "Item 1 ") {
+			t.Errorf("%s: the item is not named: %s", name, r.raw)
 		}
 	}
 	if n := h.Count(t, "batches"); n != 2 || h.Count(t, "list_slices") != 0 {

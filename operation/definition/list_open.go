@@ -200,7 +200,7 @@ func (l *List) record() (cells []string, line int, err error) {
 }
 
 // Rows gives the entries in their order, once. An error ends them: a *TableError that says
-// where ("json" = an entry is no JSON that can be read), or the reader's.
+// where and why (see ReadEntry), or the reader's.
 func (l *List) Rows() iter.Seq2[ListRow, error] {
 	return func(yield func(ListRow, error) bool) {
 		next := l.nextLine
@@ -277,7 +277,10 @@ func (l *List) nextLine(n int) (ListRow, error) {
 			more, err = l.text.ReadSlice('\n')
 			raw = append(raw, more...)
 		}
-		if err != nil && !errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			return ListRow{}, &TableError{Code: "entry", Line: n, Limit: maxListEntry}
+		case err != nil && !errors.Is(err, io.EOF):
 			return ListRow{}, jsonFault(err, n)
 		}
 		if raw = bytes.TrimSpace(raw); len(raw) > 0 {
@@ -289,36 +292,63 @@ func (l *List) nextLine(n int) (ListRow, error) {
 	}
 }
 
-// ReadEntry reads entry number n of a JSON list, strictly. The error is a *TableError.
+// ReadEntry reads entry number n of a JSON list, strictly. The error is a *TableError: "json"
+// = it is no JSON that can be read, "encoding" = it is not UTF-8, "entry" = it is larger than
+// Limit bytes, "deep" = it is nested deeper than Limit, "twice" = an object of it holds the
+// member Key twice (letters' case counts for nothing), "nul" = U+0000 stands in the member Key.
 func ReadEntry(raw []byte, n int) (ListRow, error) {
 	if len(raw) > maxListEntry {
-		return ListRow{}, &TableError{Code: "json", Line: n, Limit: maxListEntry}
+		return ListRow{}, &TableError{Code: "entry", Line: n, Limit: maxListEntry}
 	}
 	v, err := DecodeJSON(raw)
-	if err != nil || hasNUL(v) {
-		return ListRow{}, &TableError{Code: "json", Line: n}
+	if err != nil {
+		return ListRow{}, entryFault(err, n)
+	}
+	if key, is := nulIn(v, ""); is {
+		return ListRow{}, &TableError{Code: "nul", Line: n, Key: key}
 	}
 	return ListRow{Number: n, Entry: asItem(v)}, nil
 }
 
-func hasNUL(v any) bool {
+func entryFault(err error, n int) error {
+	var bad *JSONError
+	if !errors.As(err, &bad) {
+		return &TableError{Code: "json", Line: n}
+	}
+	switch bad.Code {
+	case JSONDuplicateKey, JSONCaseVariantKey:
+		return &TableError{Code: "twice", Line: n, Key: bad.Key}
+	case JSONTooDeep:
+		return &TableError{Code: "deep", Line: n, Limit: MaxJSONDepth}
+	case JSONEncoding:
+		return &TableError{Code: "encoding", Line: n}
+	}
+	return &TableError{Code: "json", Line: n}
+}
+
+// nulIn finds the member in which U+0000 stands, which the database stores in no text.
+func nulIn(v any, path string) (string, bool) {
 	switch x := v.(type) {
 	case string:
-		return strings.ContainsRune(x, 0)
+		return path, strings.ContainsRune(x, 0)
 	case []any:
-		for _, e := range x {
-			if hasNUL(e) {
-				return true
+		for i, e := range x {
+			if at, is := nulIn(e, item(path, i)); is {
+				return at, true
 			}
 		}
 	case map[string]any:
 		for k, e := range x {
-			if strings.ContainsRune(k, 0) || hasNUL(e) {
-				return true
+			at := join(path, strings.ReplaceAll(k, "\x00", "\uFFFD"))
+			if strings.ContainsRune(k, 0) {
+				return at, true
+			}
+			if at, is := nulIn(e, at); is {
+				return at, true
 			}
 		}
 	}
-	return false
+	return "", false
 }
 
 // jsonFault says at which entry a list ceases to be JSON; what the reader met stays.

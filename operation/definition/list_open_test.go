@@ -83,14 +83,25 @@ func TestOpenListRefuses(t *testing.T) {
 		"many columns":     {"a" + strings.Repeat(",a", 100) + "\n", "", "columns", 1},
 		"array is cut":     {`[{"a":1},{"a"`, "", "json", 2},
 		"behind the array": {`[{"a":1}] x`, "", "json", 2},
-		"key twice":        {`[{"a":1},{"a":1,"a":2}]`, "", "json", 2},
+		"key twice":        {`[{"a":1},{"a":1,"a":2}]`, "", "twice", 2},
+		"key in two cases": {"{\"a\":1}\n{\"a\":1,\"A\":2}\n", "", "twice", 2},
+		"half a character": {`[{"a":"\ud800"}]`, "", "encoding", 1},
+		"nested":           {`[{"a":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}]`, "", "deep", 1},
+		"large in array":   {`[1,{"a":"` + strings.Repeat("x", 6<<20) + `"}]`, "", "entry", 2},
+		"large line":       {"{\"a\":1}\n{\"a\":\"" + strings.Repeat("x", 6<<20) + "\"}\n", "", "entry", 2},
 		"line is cut":      {"{\"a\":1}\n{\"a\":\n", "", "json", 2},
-		"zero in JSON":     {`[{"a":"\u0000"}]`, "", "json", 1},
+		"zero in JSON":     {`[{"a":"\u0000"}]`, "", "nul", 1},
 	} {
 		_, err := readList(strings.NewReader(c.in), c.enc, "")
 		var bad *definition.TableError
 		if !errors.As(err, &bad) || bad.Code != c.code || bad.Line != c.line {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for text, want := range map[string]string{`{"a":{"b":[1,"\u0000"]}}`: "a.b[1]", `{"a":{"b":1,"B":2}}`: "B"} {
+		var bad *definition.TableError
+		if _, err := definition.ReadEntry([]byte(text), 7); !errors.As(err, &bad) || bad.Line != 7 || bad.Key != want {
+			t.Errorf("%s: %+v", text, bad)
 		}
 	}
 	many := strings.NewReader("n\n" + strings.Repeat("1\n", definition.MaxListItems+1))

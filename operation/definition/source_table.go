@@ -63,6 +63,7 @@ type TableError struct {
 	Code  string // "empty", "large", "rows", "columns", "text", "quotes", "cell"
 	Line  int    // in the file; 0 = the whole
 	Limit int
+	Key   string // with "twice" and "nul" of a JSON list: the member
 }
 
 // Error names code and line.
