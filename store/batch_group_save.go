@@ -2,8 +2,6 @@ package store
 
 import (
 	"encoding/json"
-	"strconv"
-	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -142,31 +140,22 @@ func (w *writes) add(o writes) {
 
 // groupStatement builds the parts of a group's statement.
 func (w *writes) groupStatement(first int, marks []map[string]any) (ctes, tail string, args []any, err error) {
-	var b strings.Builder
-	add := func(name, part string, rows []map[string]any) {
-		if len(rows) == 0 || err != nil {
-			return
-		}
-		var js []byte
-		if js, err = json.Marshal(rows); err != nil {
-			return
-		}
-		args = append(args, withoutNUL(js))
-		b.WriteString(",\n" + name + " AS (" + strings.ReplaceAll(part, "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)") + ")")
-	}
-	add("att", parts["att"], w.attempts)
-	add("fin", finsPart, w.ends)
+	p := partsFrom(first)
+	p.add("att", w.attempts)
 	if len(w.ends) > 0 {
+		p.put("fin", finsPart, w.ends)
 		tail = " + (SELECT count(*) FROM fin)"
 	}
-	add("ref", parts["ref"], w.targets)
-	add("evi", parts["evi"], w.evidence)
-	add("cnt", parts["cnt"], w.counts)
-	add("pat", parts["pat"], w.stops)
-	add("stp", parts["stp"], w.stops)
-	add("mrk", markPart, marks)
-	add("job", parts["job"], w.jobs)
-	return b.String(), tail, args, err
+	p.add("ref", w.targets)
+	p.add("evi", w.evidence)
+	p.add("cnt", w.counts)
+	p.add("pat", w.stops)
+	p.add("stp", w.stops)
+	if len(marks) > 0 {
+		p.put("mrk", markPart, marks)
+	}
+	p.add("job", w.jobs)
+	return p.sql.String(), tail, p.args, p.err
 }
 
 func groupOpOf(o *opRow) groupOp {

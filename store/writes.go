@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -69,52 +70,61 @@ var parts = map[string]string{
 // statement builds the saving statement for exactly the parts that a decision needs.
 // There are few combinations; each is prepared once.
 func (w *writes) statement(first int) (ctes, tail string, args []any, err error) {
-	var b, t strings.Builder
-	add := func(name string, rows []map[string]any) {
-		if len(rows) == 0 || err != nil {
-			return
-		}
-		var js []byte
-		if js, err = json.Marshal(rows); err != nil {
-			return
-		}
-		args = append(args, withoutNUL(js))
-		b.WriteString(",\n" + name + " AS (" + strings.Replace(parts[name], "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
-	}
+	p := partsFrom(first)
+	var t strings.Builder
+	p.add("att", w.attempts)
 	// A row that is changed is found by plain values: a join with records would be
 	// planned as a scan of the whole table.
-	addOne := func(name string, row map[string]any) {
-		var js []byte
-		if err != nil {
-			return
-		}
-		if js, err = json.Marshal(row); err != nil {
-			return
-		}
-		args = append(args, withoutNUL(js))
-		b.WriteString(",\n" + name + strconv.Itoa(len(args)) + " AS (" + strings.Replace(parts[name], "?", "CAST($"+strconv.Itoa(first+len(args)-1)+" AS jsonb)", 1) + ")")
-	}
-	add("att", w.attempts)
 	for _, e := range w.ends {
-		addOne("fin", e)
-		t.WriteString(" - 1 + (SELECT count(*) FROM fin" + strconv.Itoa(len(args)) + ")")
+		t.WriteString(" - 1 + (SELECT count(*) FROM " + p.addOne("fin", e) + ")")
 	}
-	add("apr", w.approvals)
-	add("clr", w.clearances)
-	add("cla", w.clearances)
-	add("ref", w.targets)
-	add("evi", w.evidence)
+	p.add("apr", w.approvals)
+	p.add("clr", w.clearances)
+	p.add("cla", w.clearances)
+	p.add("ref", w.targets)
+	p.add("evi", w.evidence)
 	for _, r := range w.runs {
-		addOne("run", r)
+		p.addOne("run", r)
 	}
 	for _, b := range w.batches {
-		addOne("bat", b)
+		p.addOne("bat", b)
 	}
-	add("cnt", w.counts)
-	add("pat", w.stops)
-	add("stp", w.stops)
-	add("job", w.jobs)
-	return b.String(), t.String(), args, err
+	p.add("cnt", w.counts)
+	p.add("pat", w.stops)
+	p.add("stp", w.stops)
+	p.add("job", w.jobs)
+	return p.sql.String(), t.String(), p.args, p.err
+}
+
+// statementParts builds the parts of a statement behind its update of operations (op).
+type statementParts struct {
+	first int // the number of the parts' first parameter
+	sql   strings.Builder
+	args  []any
+	err   error
+}
+
+func partsFrom(first int) *statementParts { return &statementParts{first: first} }
+
+// add adds the part name for its rows, when there are any.
+func (p *statementParts) add(name string, rows []map[string]any) {
+	if len(rows) > 0 {
+		p.put(name, parts[name], rows)
+	}
+}
+
+// addOne adds the part name for one row, under a name of its own, which it gives.
+func (p *statementParts) addOne(name string, row map[string]any) string {
+	own := name + strconv.Itoa(len(p.args)+1)
+	p.put(own, parts[name], row)
+	return own
+}
+
+func (p *statementParts) put(name, part string, value any) {
+	js, err := json.Marshal(value)
+	p.err = errors.Join(p.err, err)
+	p.args = append(p.args, withoutNUL(js))
+	p.sql.WriteString(",\n" + name + " AS (" + strings.ReplaceAll(part, "?", "CAST($"+strconv.Itoa(p.first+len(p.args)-1)+" AS jsonb)") + ")")
 }
 
 // nul is an escaped NUL character in JSON, which jsonb refuses; an escaped backslash
