@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,18 @@ func TestRestoredBatches(t *testing.T) {
 		return admin.submit(admin.get("/installation").want(200), "form-resume_all", "reason", "all compared", "confirm", "yes")
 	}
 	resume().want(409).says("still to be compared")
+	// What is asked for now and has no time of its own may be of the lost time; what happened later is not.
+	later, timeless := storetest.CouponEvent(), storetest.CouponEvent()
+	later.EventTime, timeless.EventTime = time.Now().Add(time.Minute), time.Time{}
+	fresh, again := h.Receive(t, later)[0], h.Receive(t, timeless)[0]
+	if _, err := h.Store.MarkRestored(t.Context(), store.System("job")); err != nil {
+		t.Fatal(err)
+	}
+	page = ops.get("/installation/restore").want(200).says(string(again))
+	if strings.Contains(page.body, string(fresh)) {
+		t.Error("new work is to be compared")
+	}
+	ops.submit(page, "form-compare", "reason", "it is new", "operation", string(again)).want(303)
 	ops.submit(page, "form-compare-batches", "reason", "looked").want(422).says("Choose the batches")
 	ops.submit(page, "form-compare-batches", "reason", "none in their log", "batch", string(kept)).want(303)
 	resume().want(409)
@@ -82,7 +95,7 @@ func TestRestoredBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	resume().want(303)
-	ops.get("/installation/restore?show=all").want(200).says("none in their log", "Nothing more of it can go out", "2 of 2")
+	ops.get("/installation/restore?show=all").want(200).says("none in their log", "Nothing more of it can go out", "3 of 3")
 	h.as(t, "author").post("/installation/restore/compare-batches", url.Values{"reason": {"x"}, "batch": {string(kept)}}).want(403)
 	rows, broken, err := h.Store.ListHistory(t.Context(), operation.SubjectBatch, string(kept))
 	if err != nil || broken != 0 || rows[len(rows)-1].Action != "restore_compared" {

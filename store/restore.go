@@ -27,10 +27,10 @@ type Restore struct {
 // RestoreCounts say how far the reconciling is.
 type RestoreCounts struct {
 	All       int `db:"everything"`
-	Open      int `db:"open"`     // nobody and nothing has settled them
-	Unmarked  int `db:"unmarked"` // a worker has not come to them yet
+	Open      int `db:"open"`      // nobody and nothing has settled them
+	Unmarked  int `db:"unmarked"`  // a worker has not come to them yet
 	Confirmed int `db:"confirmed"` // by evidence, or over: nothing more of them can go out
-	Compared  int `db:"compared"` // by a person
+	Compared  int `db:"compared"`  // by a person
 }
 
 const restoreColumns = `id, why, since, until, missing, found_at, ended_at, ended_by, reason`
@@ -156,6 +156,10 @@ func (s *Store) MarkRestored(ctx context.Context, a Actor) (int, error) {
 	return len(ops), nil
 }
 
+// ofLostTime is an event that may be one of the time that was lost: its own time says so, or
+// it has none of its own, as what programs ask for by the job API: its receipt is its time.
+const ofLostTime = `(v.event_time <= r.found_at OR v.event_time BETWEEN v.received_at - interval '10 milliseconds' AND v.received_at)`
+
 // refreshRestored adds what was made since from events of the time that was lost, and
 // settles what is settled.
 func (t *tx) refreshRestored(id string) error {
@@ -165,7 +169,7 @@ func (t *tx) refreshRestored(id string) error {
 	}
 	if _, err := t.exec(`INSERT INTO restore_items (restore_id, operation_id, state)
 		SELECT r.id, o.id, o.state FROM restores r JOIN operations o ON o.created_at >= r.found_at JOIN event_runs e ON e.run_id = o.run_id JOIN events v ON v.id = e.event_id
-		WHERE r.id = $1 AND r.ended_at IS NULL AND r.why IN ('witness_older', 'witness_checkpoint') AND v.event_time <= r.found_at ON CONFLICT DO NOTHING`, id); err != nil {
+		WHERE r.id = $1 AND r.ended_at IS NULL AND r.why IN ('witness_older', 'witness_checkpoint') AND `+ofLostTime+` ON CONFLICT DO NOTHING`, id); err != nil {
 		return err
 	}
 	if err := t.settleRestored(id, now); err != nil {

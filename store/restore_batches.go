@@ -41,7 +41,7 @@ func (t *tx) listRestoredBatches(restore string) error {
 func (t *tx) refreshRestoredBatches(restore string, now time.Time) error {
 	if _, err := t.exec(`INSERT INTO restore_batches (restore_id, batch_id, state)
 		SELECT r.id, b.id, b.state FROM restores r JOIN batches b ON b.created_at >= r.found_at JOIN event_runs e ON e.run_id = b.run_id JOIN events v ON v.id = e.event_id
-		WHERE r.id = $1 AND r.ended_at IS NULL AND r.why IN ('witness_older', 'witness_checkpoint') AND v.event_time <= r.found_at AND `+goesOn+` ON CONFLICT DO NOTHING`, restore); err != nil {
+		WHERE r.id = $1 AND r.ended_at IS NULL AND r.why IN ('witness_older', 'witness_checkpoint') AND `+ofLostTime+` AND `+goesOn+` ON CONFLICT DO NOTHING`, restore); err != nil {
 		return err
 	}
 	return t.settleRestoredBatches(restore, now)

@@ -88,7 +88,7 @@ func (s *Store) ListRestorePlaces(ctx context.Context, viewer Actor, restore str
 type RestoreSource struct {
 	Source  string     `db:"source"`
 	Newest  *time.Time `db:"newest"`   // when its newest event in this database was received before the restore was found
-	SentNew int        `db:"sent_new"` // events received since whose time lies before the restore
+	SentNew int        `db:"sent_new"` // events received since whose time lies before the restore, or that have none
 }
 
 // ListRestoreSources gives the sources with the newest event that the restored database
@@ -99,7 +99,7 @@ func (s *Store) ListRestoreSources(ctx context.Context, restore string) ([]Resto
 		out = nil
 		return q.SelectContext(ctx, &out, `SELECT s.name AS source,
 			(SELECT max(d.received_at) FROM deliveries d WHERE d.source = s.name AND d.verdict = 'accepted' AND d.received_at < r.found_at) AS newest,
-			(SELECT count(DISTINCT e.id) FROM deliveries d JOIN events e ON e.id = d.event_id WHERE d.source = s.name AND d.verdict = 'accepted' AND d.received_at >= r.found_at AND e.event_time <= r.found_at) AS sent_new
+			(SELECT count(DISTINCT v.id) FROM deliveries d JOIN events v ON v.id = d.event_id WHERE d.source = s.name AND d.verdict = 'accepted' AND d.received_at >= r.found_at AND `+ofLostTime+`) AS sent_new
 			FROM restores r CROSS JOIN sources s WHERE r.id = $1 ORDER BY s.name`, restore)
 	})
 	return out, err
