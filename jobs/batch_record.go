@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -63,33 +62,31 @@ func (r *batchRun) recordAll(group []recordable) (bad bool) {
 	}
 	ctx, cancel := r.w.recordingTime(limit + afterLease)
 	defer cancel()
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		rec, err := r.w.store.RecordGroup(ctx, r.w.actor, r.id, outcomes)
-		if err == nil {
-			r.recorded(group, rec)
-			return bad
-		}
-		r.w.metrics.recordRetries.Inc()
-		select {
-		case <-ctx.Done():
-			r.log.Error("outcomes could not be recorded; the sweep will call them unknown", "outcomes", len(group), "error", err)
-			return bad
-		case <-time.After(wait):
-			r.log.Warn("outcomes are not recorded yet", "outcomes", len(group), "error", err)
+	var rec []store.GroupRecorded
+	err := r.w.insist(ctx, r.log.With("outcomes", len(group)), func() (err error) {
+		rec, err = r.w.store.RecordGroup(ctx, r.w.actor, r.id, outcomes)
+		return err
+	})
+	switch {
+	case err == nil:
+		r.recorded(group, rec)
+	case decided(err): // about the group as a whole; each outcome is still to be written
+		for _, x := range group {
+			r.w.record(x.Dispatched, x.result)
 		}
 	}
+	return bad
 }
 
 // recorded notes what was written, and goes on alone with what was not.
 func (r *batchRun) recorded(group []recordable, rec []store.GroupRecorded) {
 	late := 0
 	for i, x := range rec {
-		var refusal *operation.Refusal
 		switch {
 		case x.Err == nil && x.Late:
 			late++
 		case x.Err == nil:
-		case errors.As(x.Err, &refusal), errors.Is(x.Err, store.ErrNotFound):
+		case decided(x.Err):
 			r.log.Warn("outcome was refused", "operation", group[i].Operation, "attempt", group[i].Attempt, "error", x.Err)
 		default:
 			r.w.record(group[i].Dispatched, group[i].result)

@@ -21,26 +21,42 @@ func (w *Worker) record(d store.Dispatched, r operation.Result) {
 	log := w.log.With("operation", d.Operation, "attempt", d.Attempt, "destination", d.Destination, "outcome", r.Outcome, "code", r.Proof.Code)
 	ctx, cancel := w.recordingTime(time.Until(d.DispatchedAt.Add(d.Budget)) + afterLease)
 	defer cancel()
+	var rec store.Recorded
+	err := w.insist(ctx, log, func() (err error) {
+		rec, err = w.store.Record(ctx, w.actor, d.Attempt, d.Fence, r)
+		return err
+	})
+	switch {
+	case err == nil:
+		log.Info("outcome recorded", "state", rec.State, "late", rec.Late)
+	case decided(err):
+		log.Warn("outcome was refused", "error", err)
+	}
+}
+
+// insist tries to write outcomes until they are written or the store has decided otherwise.
+// The end of ctx is told: the sweep will call unknown what was not written.
+func (w *Worker) insist(ctx context.Context, log *slog.Logger, try func() error) error {
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		rec, err := w.store.Record(ctx, w.actor, d.Attempt, d.Fence, r)
-		if err == nil {
-			log.Info("outcome recorded", "state", rec.State, "late", rec.Late)
-			return
-		}
-		var refusal *operation.Refusal
-		if errors.As(err, &refusal) || errors.Is(err, store.ErrNotFound) {
-			log.Warn("outcome was refused", "error", err)
-			return
+		err := try()
+		if err == nil || decided(err) {
+			return err
 		}
 		w.metrics.recordRetries.Inc()
 		select {
 		case <-ctx.Done():
 			log.Error("outcome could not be recorded; the sweep will call it unknown", "error", err)
-			return
+			return err
 		case <-time.After(wait):
 			log.Warn("outcome not recorded yet", "error", err)
 		}
 	}
+}
+
+// decided reports that trying again would change nothing.
+func decided(err error) bool {
+	var refusal *operation.Refusal
+	return errors.As(err, &refusal) || errors.Is(err, store.ErrNotFound)
 }
 
 // recordingTime ends after limit or, when the worker gives up, after its last words.
