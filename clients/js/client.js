@@ -117,8 +117,7 @@ export class Client {
    * @returns {Promise<Schemas["BatchItems"]>}
    */
   batchItems(batch, query = {}, signal) {
-    const q = new URLSearchParams(Object.entries(query).filter(([, v]) => v !== undefined).map(([k, v]) => [k, String(v)]));
-    return this.#call("GET", `/batches/${encodeURIComponent(batch)}/items?${q}`, undefined, { signal });
+    return this.#call("GET", `/batches/${encodeURIComponent(batch)}/items?${asked(query)}`, undefined, { signal });
   }
 
   /**
@@ -131,6 +130,40 @@ export class Client {
    */
   haltBatch(batch, verb, reason) {
     return this.#call("POST", `/batches/${encodeURIComponent(batch)}/${verb}`, { reason });
+  }
+
+  /**
+   * Gives a page of the suppression list, the newest first: what holds, or with lifted what
+   * was lifted or is over. next of it is after of the following page.
+   * @param {{search?: string, reason?: Schemas["SuppressionReason"], channel?: string, lifted?: boolean, after?: string, limit?: number}} [query]
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Schemas["Suppressions"]>}
+   */
+  suppressions(query = {}, signal) {
+    return this.#call("GET", `/suppressions?${asked(query)}`, undefined, { signal });
+  }
+
+  /**
+   * Puts at most 1000 addresses on the suppression list, all or none; note goes into the
+   * history. What the list has already stays: the same call again changes nothing.
+   * @param {Schemas["NewSuppression"][]} entries
+   * @param {string} [note]
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<Schemas["SuppressionsAdded"]>}
+   */
+  addSuppressions(entries, note, signal) {
+    return this.#call("POST", "/suppressions", { entries, note }, { signal });
+  }
+
+  /**
+   * Lets things be sent to the address again. The entry stays on record as lifted.
+   * @param {string} suppression
+   * @param {string} reason
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<void>}
+   */
+  async liftSuppression(suppression, reason, signal) {
+    await this.#call("DELETE", `/suppressions/${encodeURIComponent(suppression)}?${asked({ reason })}`, undefined, { signal });
   }
 
   /**
@@ -234,6 +267,7 @@ export class Client {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
     const text = await answer.text();
+    if (answer.status === 204) return undefined;
     let read;
     try {
       read = JSON.parse(text);
@@ -244,6 +278,14 @@ export class Client {
     if (read === undefined) throw new Error("holdpoint: the answer cannot be read");
     return read;
   }
+}
+
+/**
+ * @param {Record<string, unknown>} query
+ * @returns {URLSearchParams}
+ */
+function asked(query) {
+  return new URLSearchParams(Object.entries(query).filter(([, v]) => v !== undefined).map(([k, v]) => [k, String(v)]));
 }
 
 /**

@@ -178,3 +178,20 @@ server("a batch that is approved goes out, one mail for each row", async () => {
     assert.equal((await client.get(item.operation)).state, "confirmed");
   }
 });
+
+server("the suppression list: added once, read page by page, lifted with a reason", async () => {
+  const entries = [{ address: "Js-Kim@Example.test", reason: "unsubscribed", scope: "effect", channel: "email" }, { address: "js-lee@example.test", reason: "manual" }];
+  await control("/lose/suppressions/1");
+  const again = await client.addSuppressions(entries, "weekly").catch(() => client.addSuppressions(entries, "weekly"));
+  assert.deepEqual([again.added, again.known, again.suppressions], [0, 2, []]);
+  await assert.rejects(client.addSuppressions([{ address: "x@example.test", reason: "manual", scope: "destination", channel: "nowhere" }]), (err) => err.status === 422);
+  const first = await client.suppressions({ search: "js-", limit: 1 });
+  const rest = await client.suppressions({ search: "js-", limit: 1, after: first.next });
+  assert.deepEqual([first.suppressions.length, rest.suppressions.length, rest.next], [1, 1, undefined]);
+  const [kim] = (await client.suppressions({ search: "js-kim", reason: "unsubscribed", channel: "email" })).suppressions;
+  assert.equal(kim.source, "api");
+  assert.equal(await client.liftSuppression(kim.id, "asked again"), undefined);
+  await client.liftSuppression(kim.id, "asked again");
+  assert.equal((await client.suppressions({ search: "js-kim", lifted: true })).suppressions[0].lifted_why, "asked again");
+  await assert.rejects(client.liftSuppression("sup_00000000000000000000000000", "x"), (err) => err.status === 404);
+});

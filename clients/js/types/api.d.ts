@@ -230,6 +230,10 @@ export interface paths {
          *     (text that is the same for all items, by its place in the content), `name`, `note`,
          *     `author` (as in POST /operations), and `problems`.
          *
+         *     An item has at most 1 MiB. One that cannot be read is named by its place in the list,
+         *     from 1: 400 `duplicate_key` (a member stands twice), `nul` (U+0000), `encoding`,
+         *     `nested_too_deeply` or `syntax`; 413 `item_too_large`.
+         *
          *     Everything is stored, or nothing. Rows that cannot go out refuse the whole list
          *     with 422 `rows`, which names them; with `"problems": "draft"` the batch begins as a
          *     draft that names them instead. Duplicates and recipients on the suppression list

@@ -126,6 +126,38 @@ export class Client {
      */
     haltBatch(batch: string, verb: "pause" | "resume" | "stop", reason: string): Promise<Schemas["Batch"]>;
     /**
+     * Gives a page of the suppression list, the newest first: what holds, or with lifted what
+     * was lifted or is over. next of it is after of the following page.
+     * @param {{search?: string, reason?: Schemas["SuppressionReason"], channel?: string, lifted?: boolean, after?: string, limit?: number}} [query]
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Schemas["Suppressions"]>}
+     */
+    suppressions(query?: {
+        search?: string;
+        reason?: Schemas["SuppressionReason"];
+        channel?: string;
+        lifted?: boolean;
+        after?: string;
+        limit?: number;
+    }, signal?: AbortSignal): Promise<Schemas["Suppressions"]>;
+    /**
+     * Puts at most 1000 addresses on the suppression list, all or none; note goes into the
+     * history. What the list has already stays: the same call again changes nothing.
+     * @param {Schemas["NewSuppression"][]} entries
+     * @param {string} [note]
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<Schemas["SuppressionsAdded"]>}
+     */
+    addSuppressions(entries: Schemas["NewSuppression"][], note?: string, signal?: AbortSignal): Promise<Schemas["SuppressionsAdded"]>;
+    /**
+     * Lets things be sent to the address again. The entry stays on record as lifted.
+     * @param {string} suppression
+     * @param {string} reason
+     * @param {AbortSignal} [signal]
+     * @returns {Promise<void>}
+     */
+    liftSuppression(suppression: string, reason: string, signal?: AbortSignal): Promise<void>;
+    /**
      * Enters an event: a CloudEvent 1.0 (it has specversion), or plain JSON of a source whose
      * file says where its keys stand.
      * @param {Record<string, unknown>} event

@@ -55,9 +55,19 @@ type Batch struct {
 	Decisions    []BatchDecision `json:"decisions"`
 	NextDecision *NextDecision   `json:"next_decision"`
 	Paused       bool            `json:"paused"`
-	PausedBy     string          `json:"paused_by"`
+	PausedBy     string          `json:"paused_by"` // a person, a token, or the batch's own limit: errors, unknown, bounced
+	PauseReason  string          `json:"pause_reason"`
+	Measured     *BatchAlarm     `json:"pause_measured"` // why it paused by itself; nil = it did not
 	Stopped      bool            `json:"stopped"`
 	Link         string          `json:"link"`
+}
+
+// BatchAlarm is what made a batch pause by itself.
+type BatchAlarm struct {
+	Kind  string   `json:"kind"` // errors, unknown, bounced
+	Count int      `json:"count"`
+	Of    int      `json:"of"`    // how many of the last were looked at
+	Limit *float64 `json:"limit"` // in percent; nil = it is not known
 }
 
 // BatchCounts says where every entry of the list is; the parts add up to Total.

@@ -240,6 +240,9 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 		p.Status = resp.StatusCode
 		return p
 	}
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
+	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return fmt.Errorf("holdpoint: the answer cannot be read: %w", err)
 	}

@@ -45,7 +45,7 @@ func newClient(t *testing.T, f *storetest.Fixture, drop func(*http.Request) bool
 	}
 	srv := httptest.NewServer(lossy{e, drop})
 	t.Cleanup(srv.Close)
-	_, secret, err := f.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "job", Scopes: []string{"events", "operations", "claims", "read", "batches"}})
+	_, secret, err := f.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "job", Scopes: []string{"events", "operations", "claims", "read", "batches", "suppressions"}})
 	if err != nil {
 		t.Fatal(err)
 	}

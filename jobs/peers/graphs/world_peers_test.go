@@ -74,7 +74,7 @@ func newWorld(t *testing.T, more ...store.File) *world {
 	door := httptest.NewServer(w.door())
 	t.Cleanup(door.Close)
 	w.url, w.control = server.URL, door.URL
-	_, w.token, err = w.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "graphs", Scopes: []string{store.ScopeEvents, store.ScopeOperations, store.ScopeClaims, store.ScopeRead, store.ScopeBatches}})
+	_, w.token, err = w.Store.AddToken(t.Context(), store.System("command"), store.NewToken{Name: "graphs", Scopes: []string{store.ScopeEvents, store.ScopeOperations, store.ScopeClaims, store.ScopeRead, store.ScopeBatches, store.ScopeSuppressions}})
 	if err != nil {
 		t.Fatal(err)
 	}
