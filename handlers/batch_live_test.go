@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"holdpoint/operation"
@@ -44,4 +45,28 @@ func TestBatchesLive(t *testing.T) {
 	h.Batch(t, storetest.Recipients(2, nil))
 	until(t, tab, "a line says that one is new", `document.querySelector('.live-new')?.innerText.startsWith('1 new')`)
 	tab.Axe("batches with a new one")
+}
+
+// TestBatchDraftTurn: whoever may complete a draft reads that it is theirs; everybody else
+// reads whose it is, and nobody that it is another's while they hold the form themselves.
+func TestBatchDraftTurn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ApplyMailing(t, "")
+	n := storetest.NewMailing(storetest.Recipients(2, nil))
+	n.Shared = nil
+	_, ids, err := h.Store.CreateBatchRun(t.Context(), h.As("author"), n)
+	if err != nil || len(ids) != 1 {
+		t.Fatal(ids, err)
+	}
+	for who, want := range map[string]string{"author": "author (you)", "author2": "author (you)", "lead": "author", "auditor": "author"} {
+		page := h.as(t, who).get("/batches/" + string(ids[0]))
+		_, shown, _ := strings.Cut(page.body, `data-testid="responsible">`)
+		if shown, _, _ = strings.Cut(shown, "<"); page.status != 200 || shown != want {
+			t.Errorf("%s reads %q, want %q", who, shown, want)
+		}
+		if open := strings.Contains(page.body, `btn-primary" href="/batches/`+string(ids[0])+`/revise"`); open != (want == "author (you)") {
+			t.Errorf("%s: the form is offered: %v", who, open)
+		}
+	}
 }

@@ -22,7 +22,7 @@ func (b batchOf) head() views.BatchHead {
 	next := p.Next()
 	h := views.BatchHead{ID: p.ID, URL: pathBatch(p.ID), Title: b.title(), Flow: views.Link{Label: p.Def.Title.In(b.lang), URL: pathFlow(p.Flow)}, FlowVersion: p.FlowVersion,
 		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(b.lang), BatchStanding: b.standing(), Revision: p.Revision, Number: p.Number,
-		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.ops.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Overdue(p.Now),
+		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Overdue(p.Now),
 		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt)}
 	if f := p.Version.Facts(); f.Sum != 0 {
 		h.Money = []views.Money{{Minor: strconv.FormatInt(f.Sum, 10), Currency: f.Currency}}

@@ -34,6 +34,28 @@ func (b batchOf) panel() views.BatchPanel {
 	return p
 }
 
+// turn says whose turn it is: a role whose next decision this viewer is barred from is
+// somebody else's of that role, even where the viewer holds it.
+func (b batchOf) turn(w views.Who) views.Who {
+	if w.You && w.Kind == views.WhoRole && b.nextBarred() != nil {
+		w.You, w.Another = false, true
+	}
+	return w
+}
+
+// nextBarred says why the next decision is not the viewer's; nil = it may be.
+func (b batchOf) nextBarred() *operation.Refusal {
+	switch decide := b.decide(); {
+	case decide != nil:
+		return decide.Barred
+	case b.p.State == operation.BatchDraft:
+		return b.revise().Barred
+	case b.p.Paused():
+		return b.mayAct(views.BatchActResume)
+	}
+	return nil
+}
+
 // act leads to the page that says what is done to how many items.
 func (b batchOf) act(a views.BatchAct) *views.LinkAction {
 	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct(a)}
