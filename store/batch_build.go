@@ -19,8 +19,14 @@ import (
 	"holdpoint/operation/definition"
 )
 
-// batchSlice is how many items are rendered and written at once.
-const batchSlice = 1000
+// A slice of items is rendered and written at once: at most batchSlice of them, and fewer of
+// large ones, so that one holds about sliceBytes.
+const (
+	batchSlice  = 1000
+	firstSlice  = 50 // before it is known how large the items are
+	sliceBytes  = 2 << 20
+	entriesPage = 100 // entries of a stored list that are read at once
+)
 
 // batchBuilder builds one version of a batch from the entries of its list, slice by slice:
 // what it keeps of an item is its hash and what tells it from others.
@@ -100,7 +106,7 @@ func (t *tx) newBatchBuilder(id operation.BatchID, number int, f *definition.Flo
 // list ends it.
 func (b *batchBuilder) build(rows iter.Seq2[map[string]any, error]) (batchMade, error) {
 	b.made = batchMade{ID: b.id, Missing: b.maker.Missing(), Credential: b.profile.Auth.Name()}
-	slice := make([]madeItem, 0, batchSlice)
+	slice, room, size := make([]madeItem, 0, batchSlice), firstSlice, 0
 	for entry, err := range rows {
 		if err != nil {
 			return b.made, err
@@ -108,10 +114,13 @@ func (b *batchBuilder) build(rows iter.Seq2[map[string]any, error]) (batchMade, 
 		if b.made.Total++; b.made.Total > definition.MaxListItems {
 			return b.made, &definition.ListError{Code: "rows", Limit: definition.MaxListItems}
 		}
-		if slice = append(slice, madeItem{position: b.made.Total, entry: entry}); len(slice) == batchSlice {
+		size += sizeOf(entry)
+		if slice = append(slice, madeItem{position: b.made.Total, entry: entry}); len(slice) >= room || size >= sliceBytes {
 			if err := b.slice(slice); err != nil {
 				return b.made, err
 			}
+			room, size = roomFor(slice), 0
+			clear(slice) // nothing of it is kept
 			slice = slice[:0]
 		}
 	}
@@ -125,6 +134,32 @@ func (b *batchBuilder) build(rows iter.Seq2[map[string]any, error]) (batchMade, 
 		b.made.Hash = &h
 	}
 	return b.made, nil
+}
+
+// sizeOf is about how many bytes an entry's texts have.
+func sizeOf(v any) (n int) {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case map[string]any:
+		for _, x := range v {
+			n += sizeOf(x)
+		}
+	case []any:
+		for _, x := range v {
+			n += sizeOf(x)
+		}
+	}
+	return n
+}
+
+// roomFor says how many items like these make a slice.
+func roomFor(items []madeItem) int {
+	size := 0
+	for i := range items {
+		size += len(items[i].raw) + len(items[i].content) + len(items[i].request)
+	}
+	return min(max(sliceBytes*len(items)/max(size, 1), 1), batchSlice)
 }
 
 // slice renders, judges and writes some entries.

@@ -203,7 +203,7 @@ func (t *tx) storedList(id operation.BatchID, number int) iter.Seq2[map[string]a
 				Position int    `db:"position"`
 				Item     string `db:"item"`
 			}
-			err := t.list(&rows, `SELECT position, item FROM batch_bodies WHERE batch_id = $1 AND number = $2 AND position > $3 ORDER BY position LIMIT $4`, string(id), number, after, batchSlice)
+			err := t.list(&rows, `SELECT position, item FROM batch_bodies WHERE batch_id = $1 AND number = $2 AND position > $3 ORDER BY position LIMIT $4`, string(id), number, after, entriesPage)
 			if err != nil {
 				yield(nil, err)
 				return
@@ -215,7 +215,7 @@ func (t *tx) storedList(id operation.BatchID, number int) iter.Seq2[map[string]a
 				}
 				after = r.Position
 			}
-			if len(rows) < batchSlice {
+			if len(rows) < entriesPage {
 				return
 			}
 		}

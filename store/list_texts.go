@@ -38,7 +38,7 @@ func (s *Store) entriesOf(ctx context.Context, id operation.BatchID, number int)
 			err := s.read(ctx, func(q *sqlx.DB) error {
 				page = nil
 				return q.SelectContext(ctx, &page, `SELECT position, item FROM batch_bodies WHERE batch_id = $1 AND number = $2 AND position > $3 ORDER BY position LIMIT $4`,
-					string(id), number, after, batchSlice)
+					string(id), number, after, entriesPage)
 			})
 			if err != nil {
 				yield(nil, err)
@@ -52,7 +52,7 @@ func (s *Store) entriesOf(ctx context.Context, id operation.BatchID, number int)
 					return
 				}
 			}
-			if len(page) < batchSlice {
+			if len(page) < entriesPage {
 				return
 			}
 		}
