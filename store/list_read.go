@@ -22,7 +22,8 @@ func (s *Store) openList(ctx context.Context, l ListFile, f *definition.Flow, r 
 	if l.Kind == ListRequest {
 		return nil, ErrNotFound
 	}
-	if r.Encoding == "" {
+	fresh := r.Encoding == ""
+	if fresh {
 		enc, err := definition.DetectEncoding(s.ListBytes(ctx, l))
 		if err != nil {
 			return nil, err
@@ -35,6 +36,9 @@ func (s *Store) openList(ctx context.Context, l ListFile, f *definition.Flow, r 
 	first, err := definition.OpenList(s.ListBytes(ctx, l), r.Encoding, r.Separator)
 	if err != nil {
 		return nil, listFault(err)
+	}
+	if fresh && tooLong(first) {
+		return nil, listFault(&definition.TableError{Code: "rows", Limit: definition.MaxListItems})
 	}
 	r.Separator = first.Separator
 	src := &listSource{kind: ListKind(first.Kind), header: first.Header}
@@ -60,6 +64,18 @@ func (s *Store) openList(ctx context.Context, l ListFile, f *definition.Flow, r 
 		}
 	}
 	return src, nil
+}
+
+// tooLong counts the entries of a list that has just come: one with too many is refused before
+// the others are judged. What else is wrong with it shows when it is.
+func tooLong(l *definition.List) bool {
+	for _, err := range l.Rows() {
+		var bad *definition.TableError
+		if err != nil {
+			return errors.As(err, &bad) && bad.Code == "rows"
+		}
+	}
+	return false
 }
 
 // listColumnsOf gives the fields that columns stand for, and which column each has. Where the
