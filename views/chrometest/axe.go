@@ -22,9 +22,9 @@ type Rules string
 // The rules. Contrast takes most of the time and depends on the colours alone; names and
 // roles depend on the markup alone, which differs between widths and not between languages.
 const (
-	AllRules     Rules = `rules: {}`
-	ButContrast  Rules = `rules: {'color-contrast': {enabled: false}}`
-	ContrastOnly Rules = `runOnly: ['color-contrast']`
+	AllRules    Rules = `rules: {}`
+	ButContrast Rules = `rules: {'color-contrast': {enabled: false}}`
+	ColoursOnly Rules = `runOnly: ['color-contrast', 'link-in-text-block']`
 	// LayoutOnly are those whose answer depends on where things stand.
 	LayoutOnly Rules = `runOnly: ['scrollable-region-focusable', 'link-in-text-block', 'avoid-inline-spacing']`
 )

@@ -53,11 +53,11 @@ func TestFaultsAreSeen(t *testing.T) {
 		t.Errorf("requests of the page: %+v", r)
 	}
 	tab.Get(srv.URL + "/dark")
-	if found := tab.Violations(ContrastOnly); len(found) > 0 {
+	if found := tab.Violations(ColoursOnly); len(found) > 0 {
 		t.Errorf("by day: %q", found)
 	}
 	tab.Show(Look{Dark: true})
-	wantOne(t, "axe in the dark", tab.Violations(ContrastOnly), "color-contrast")
+	wantOne(t, "axe in the dark", tab.Violations(ColoursOnly), "color-contrast")
 	tab.Allow(".")
 	if f := tab.Faults(); len(f) > 0 {
 		t.Errorf("allowed faults are still told: %v", f)
