@@ -86,6 +86,9 @@ func (s *site) fillNewAcceptance(c echo.Context, m *views.AcceptanceNewModel, f 
 		return err
 	}
 	for _, b := range bars {
+		if st, ok := f.Flow.Stage(b.Stage); ok {
+			b.Stage = st.Title.In(lang(c))
+		}
 		m.Bars = append(m.Bars, views.AcceptanceBar(b))
 	}
 	rows, _, err := s.Store.ListAcceptances(ctx, v.Actor(), store.AcceptanceFilter{Flow: f.Name, Limit: 1})

@@ -20,9 +20,10 @@ const AcceptanceInputLimit = 64 << 10
 
 // AcceptanceBar is a reason why no acceptance can be run with a flow.
 type AcceptanceBar struct {
-	Code        string // not_test, kind, clients, not_countable, version
+	Code        string // not_test, kind, clients, not_countable, version, for_each
 	Destination string
 	Environment string
+	Stage       string // key, with for_each
 }
 
 // NewAcceptance asks for a run of the six cases.
@@ -154,6 +155,9 @@ func (t *tx) acceptanceDestinations(flow string, version int) (files []operation
 	}
 	seen := map[string]bool{}
 	for _, st := range f.Stages {
+		if st.ForEach != nil {
+			bars = append(bars, AcceptanceBar{Code: "for_each", Destination: st.Destination, Stage: st.Key})
+		}
 		if seen[st.Destination] {
 			continue
 		}

@@ -154,6 +154,12 @@ func TestAcceptanceOnlyOfTests(t *testing.T) {
 	if err != nil || len(bars) != 1 || bars[0].Code != "not_test" {
 		t.Errorf("bars %+v: %v", bars, err)
 	}
+	f.ApplyMailing(t, "")
+	_, err = f.Store.AskAcceptance(t.Context(), f.As("ops"), store.NewAcceptance{Flow: "mailing", Version: 1, Input: acceptanceInput})
+	invalid(t, err, "acceptance_barred")
+	if bars, err = f.Store.FindAcceptanceBars(t.Context(), "mailing", 1); err != nil || len(bars) == 0 || bars[0].Code != "for_each" || bars[0].Stage != "letter" {
+		t.Errorf("of a flow that fans out: %+v: %v", bars, err)
+	}
 	if _, err := f.Store.AskAcceptance(t.Context(), f.As("author"), store.NewAcceptance{Flow: "plain-note", Version: 1, Input: acceptanceInput}); err == nil {
 		t.Error("an author asked for it")
 	}

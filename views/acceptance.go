@@ -33,7 +33,7 @@ var (
 		"in_review", "attested", "raced", "workers_killed", "workers_started", "bytes_equal", "key_expired", "not_done", "permitted", "lookups_fail", "lookups_work"}
 	AcceptanceFaults = []string{"broke_off", "effects", "requests", "attempts", "chain", "nobody", "target", "sent_early", "bytes", "nothing_came", "other_operation", "accepted",
 		"not_unknown", "repeated", "won", "no_race", "not_barred", "went_on_alone", "own_request", "sent_blind", "no_lookup"}
-	AcceptanceBars = []string{"not_test", "kind", "clients", "not_countable", "version"}
+	AcceptanceBars = []string{"not_test", "kind", "clients", "not_countable", "version", "for_each"}
 	// AcceptanceParts are the two who agree.
 	AcceptanceParts = []string{operation.SignedByOwner, operation.SignedByImplementer}
 )
@@ -88,7 +88,7 @@ type AcceptanceTarget struct {
 }
 
 // AcceptanceBar says why no run can be made.
-type AcceptanceBar struct{ Code, Destination, Environment string }
+type AcceptanceBar struct{ Code, Destination, Environment, Stage string }
 
 // AcceptanceModel is one run with its sheet.
 type AcceptanceModel struct {

@@ -33,7 +33,7 @@ func acceptanceFixtures() []Fixture {
 	}
 	broken.State, broken.Hash, broken.Cases, broken.Signs, broken.JSON, broken.Failure = operation.AcceptanceBroken, "", nil, nil, "", "there is no PostgreSQL on this machine"
 	return []Fixture{{"acceptance-list", views.AcceptancesPage(list)}, {"acceptance-list-none", views.AcceptancesPage(none)}, {"acceptance-new", views.AcceptanceNewPage(acceptanceNew(line, nil))},
-		{"acceptance-new-barred", views.AcceptanceNewPage(acceptanceNew(line, []string{"not_test", "kind", "clients", "not_countable", "version"}))},
+		{"acceptance-new-barred", views.AcceptanceNewPage(acceptanceNew(line, []string{"not_test", "kind", "clients", "not_countable", "version", "for_each"}))},
 		{"acceptance-passed", views.AcceptancePage(passed)}, {"acceptance-running", views.AcceptancePage(running)}, {"acceptance-failed", views.AcceptancePage(failed)},
 		{"acceptance-broken", views.AcceptancePage(broken)}}
 }
@@ -43,7 +43,7 @@ func acceptanceNew(last views.AcceptanceLine, bars []string) views.AcceptanceNew
 		Flow: "campaign", Title: "Campaign follow-up", Versions: []views.Option{{Value: "4", Label: "Version 4", Selected: true}, {Value: "3", Label: "Version 3"}},
 		Destinations: acceptanceTargets(), Input: "{\n  \"inputs\": {\n    \"email\": \"acceptance-{n}@example.test\"\n  }\n}", Form: form(views.PathAcceptanceNew), Last: &last}
 	for _, code := range bars {
-		m.Bars = append(m.Bars, views.AcceptanceBar{Code: code, Destination: "billing", Environment: "production"})
+		m.Bars = append(m.Bars, views.AcceptanceBar{Code: code, Destination: "billing", Environment: "production", Stage: "Campaign mail"})
 	}
 	return m
 }

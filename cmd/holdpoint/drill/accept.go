@@ -140,8 +140,15 @@ func (a *acceptance) checkPlan() (err error) {
 	if len(a.plan.Destinations) == 0 {
 		return errors.New("the plan names no destination")
 	}
-	a.flow, err = definition.ParseFlow(a.plan.Flow.Name, []byte(a.plan.Flow.Source))
-	return err
+	if a.flow, err = definition.ParseFlow(a.plan.Flow.Name, []byte(a.plan.Flow.Source)); err != nil {
+		return err
+	}
+	for _, st := range a.flow.Stages {
+		if st.ForEach != nil {
+			return fmt.Errorf("stage %s makes a batch of a list (for_each): the six cases are about one operation for each stage; run them with a copy of the flow whose stage stands without for_each", st.Key)
+		}
+	}
+	return nil
 }
 
 // definitions gives the files to apply: the source as it is, the flow without notices,

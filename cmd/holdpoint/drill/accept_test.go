@@ -225,3 +225,12 @@ func TestAcceptanceRefusesOtherBytes(t *testing.T) {
 		t.Errorf("other bytes: %v", err)
 	}
 }
+
+// A flow that fans out is refused before anything is started, with what can be done instead.
+func TestAcceptanceRefusesLists(t *testing.T) {
+	t.Parallel()
+	plan := demoPlan(t, "spring-mailing", "mail")
+	if _, err := startAcceptance(t.Context(), Options{}, plan); err == nil || !strings.Contains(err.Error(), "without for_each") {
+		t.Errorf("a list: %v", err)
+	}
+}
