@@ -71,7 +71,7 @@ func TestRestoredBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	admin, ops := h.as(t, "admin"), h.as(t, "ops")
-	page := ops.get("/installation/restore").want(200).says("Batches that were open", string(kept), string(gone), "0 of 3", "0 of 2")
+	ops.get("/installation/restore").want(200).says("Batches that were open", string(kept), string(gone), "0 of 3", "0 of 2")
 	resume := func() *answer {
 		return admin.submit(admin.get("/installation").want(200), "form-resume_all", "reason", "all compared", "confirm", "yes")
 	}
@@ -83,7 +83,7 @@ func TestRestoredBatches(t *testing.T) {
 	if _, err := h.Store.MarkRestored(t.Context(), store.System("job")); err != nil {
 		t.Fatal(err)
 	}
-	page = ops.get("/installation/restore").want(200).says(string(again))
+	page := ops.get("/installation/restore").want(200).says(string(again))
 	if strings.Contains(page.body, string(fresh)) {
 		t.Error("new work is to be compared")
 	}
