@@ -216,8 +216,8 @@ func (s *site) takeList(c echo.Context, show func(echo.Context, int, typed) erro
 	return show(c, http.StatusUnprocessableEntity, t)
 }
 
-// listSentence says why a list cannot be taken or read; ok is false when it is not the
-// list's fault.
+// listSentence says why a list cannot be taken or read, or that nothing can be written for its
+// destination now; ok is false when it is neither.
 func listSentence(err error) (views.Say, bool) {
 	var table *definition.TableError
 	var fault *store.ListFault
@@ -230,6 +230,8 @@ func listSentence(err error) (views.Say, bool) {
 		return faultSentence(fault), true
 	case r != nil && r.Code == operation.CodeKeyReused:
 		return views.Sentence("newbatch.other_form"), true
+	case r != nil && r.Code == operation.CodeDestinationSetUp:
+		return views.Refused(r), true
 	}
 	return views.Say{}, false
 }

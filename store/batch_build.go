@@ -98,6 +98,9 @@ func (t *tx) newBatchBuilder(id operation.BatchID, number int, f *definition.Flo
 	if b.action, err = b.profile.Action(st.Action); err != nil {
 		return nil, err
 	}
+	if _, err := b.profile.Base(os.LookupEnv); err != nil { // told once, not as a fault of each row
+		return nil, setUpFault(b.profile, err)
+	}
 	b.maker, err = f.ItemMaker(st.Key, ev, inputs, shared)
 	return b, err
 }
@@ -231,10 +234,10 @@ func (b *batchBuilder) render(m *madeItem) {
 			}
 		}
 		v.Content = m.content
-	case err != nil && len(b.made.Missing) == 0: // what no request can hold, such as a line end in a header
-		m.problem(definition.ProblemContent, "")
-		v.Content = m.content
-	case err == nil:
+	case err != nil:
+		m.err = setUpFault(b.profile, err)
+		return
+	default:
 		m.version = v
 		if m.request, m.err = jsonText(v.Request); m.err != nil {
 			return
@@ -251,6 +254,12 @@ func (b *batchBuilder) render(m *madeItem) {
 			}
 		}
 	}
+}
+
+// setUpFault refuses everything that is to go to a destination which is not set up: it names
+// the destination, and what is to be mended there.
+func setUpFault(p *definition.Profile, err error) error {
+	return operation.Refuse(operation.CodeDestinationSetUp, "item", p.Destination, "why", err.Error()).By(operation.Responsible{Role: operation.RoleAdmin})
 }
 
 func (m *madeItem) problem(code, field string) {

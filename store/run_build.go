@@ -275,7 +275,7 @@ func makeVersion(p *definition.Profile, act *definition.Action, content map[stri
 		return makeVersion(p, act, content, incomplete.Fields, now)
 	}
 	if err != nil { // of the set-up: see Render
-		return v, operation.Refuse(operation.CodeDestinationSetUp, "item", p.Destination, "why", err.Error()).By(operation.Responsible{Role: operation.RoleAdmin})
+		return v, setUpFault(p, err)
 	}
 	if v.request, err = jsonText(v.version.Request); err != nil {
 		return v, err
