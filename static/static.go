@@ -56,6 +56,7 @@ var sheets = []string{
 	"css/acceptance.css",
 	"css/batch.css",
 	"css/batchnew.css",
+	"css/targets.css",
 	"css/utilities.css",
 }
 

@@ -25,6 +25,9 @@ const (
 	AllRules    Rules = `rules: {}`
 	ButContrast Rules = `rules: {'color-contrast': {enabled: false}}`
 	ColoursOnly Rules = `runOnly: ['color-contrast', 'link-in-text-block']`
+	// TargetsOnly asks whether what is pressed is large enough for a thumb, or far enough from
+	// its neighbours (WCAG 2.5.8).
+	TargetsOnly Rules = `runOnly: ['target-size']`
 	// LayoutOnly are those whose answer depends on where things stand.
 	LayoutOnly Rules = `runOnly: ['scrollable-region-focusable', 'link-in-text-block', 'avoid-inline-spacing']`
 )
