@@ -25,7 +25,8 @@ func TestHistoryInABrowser(t *testing.T) {
 			w.enter()
 			w.open("/history?action=create")
 			w.rows("create")
-			w.Do(chromedp.Click(`.history-more > summary`, chromedp.ByQuery), chromedp.SetValue(`#subject`, string(op), chromedp.ByQuery), chromedp.Click(`[data-testid="filter"]`, chromedp.ByQuery), chromedp.WaitVisible(`#subject`, chromedp.ByQuery))
+			w.Do(chromedp.Click(`.history-more > summary`, chromedp.ByQuery), chromedp.SetValue(`#subject`, string(op), chromedp.ByQuery), chromedp.Click(`[data-testid="filter"]`, chromedp.ByQuery),
+				chromedp.WaitVisible(`[data-testid="timeline"]`, chromedp.ByQuery)) // only the filtered page has it
 			w.check("filtered")
 			var subject string
 			w.Do(chromedp.Value(`#subject`, &subject, chromedp.ByQuery))
