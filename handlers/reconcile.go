@@ -211,15 +211,15 @@ func (s *site) dispute(c echo.Context, at *operationAt, t typed) error {
 	return s.answer(c, at.p, t, err, views.FlashDisputed)
 }
 
-// evidence adds a person's evidence. With a target reference, of an operation in doubt,
-// it is the statement that the effect exists.
+// evidence adds a person's evidence. With a target reference, of an open operation, it is
+// the statement that the effect exists.
 func (s *site) evidence(c echo.Context, at *operationAt, t typed) error {
 	if !checkLinks(&t, "link", "reference_url") || len(t.errors) > 0 {
 		return s.showAgain(c, at.p, t)
 	}
 	sh, ref := t.shown(at.p.ID, "evidence"), store.Reference{ID: t.text("reference"), URL: t.text("reference_url")}
 	sh.Files = t.attached("files")
-	if ref.ID != "" && (at.p.State == operation.Review || at.p.State == operation.Unknown) {
+	if ref.ID != "" && !at.p.State.Closed() {
 		err := s.Store.ConfirmDone(at.ctx, at.actor, sh, ref)
 		return s.answer(c, at.p, t, err, views.FlashConfirmed, "Reference", ref.ID)
 	}

@@ -216,3 +216,22 @@ func TestPreview(t *testing.T) {
 	h.session(t, other, h.Users["only-approver"])
 	other.get(attr(frame, "src")).want(404)
 }
+
+// TestEffectStatedBeforeItsAttempt: an effect that a reviewer states of an operation that is
+// ready confirms it, so that nothing is sent of what is there already. Who may not settle
+// operations may not state one.
+func TestEffectStatedBeforeItsAttempt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	id := h.Ready(t)
+	lead := h.as(t, "lead")
+	lead.submit(lead.get(opPath(id)).want(200), "form-evidence", "evidence", "Seen it there.", "reference", "note_7").want(403)
+	h.wantState(t, id, operation.Ready)
+	ops := h.as(t, "ops")
+	ok := ops.submit(ops.get(opPath(id)).want(200), "form-evidence", "evidence", "Seen it there.", "reference", "note_7")
+	ops.follow(ok.want(303)).want(200).says("Confirmed with note_7", "Seen it there.")
+	h.wantState(t, id, operation.Confirmed)
+	if _, err := h.Store.ClaimAndDispatch(t.Context(), store.Job("worker"), id, "worker"); err == nil {
+		t.Error("it may still be sent")
+	}
+}

@@ -76,6 +76,15 @@ func MayReconcile(state State, reviewer Selector, who Person) *Refusal {
 	return nil
 }
 
+// MayStateEffect checks that this person may state that the effect exists: evidence of an
+// effect confirms any open state.
+func MayStateEffect(state State, reviewer Selector, who Person) *Refusal {
+	if state.Closed() {
+		return Refuse(CodeForbiddenMove, "state", string(state))
+	}
+	return MayReconcile(Review, reviewer, who)
+}
+
 // MayConfirmNotDone checks the claim "nothing happened": no attempt is open, the last
 // dispatched one can no longer take effect (lease end + settle_after), and every item
 // was answered with yes since.

@@ -183,8 +183,15 @@ func TestMayReconcile(t *testing.T) {
 			t.Errorf("%s: %v", s, got)
 		}
 	}
-	if got := codeOf(MayReconcile(Review, Selector{Role: RoleOpsOwner}, person("usr_x", RoleApprover))); got != CodeNotEntitled {
-		t.Errorf("got %q", got)
+	for _, s := range States {
+		if got := MayStateEffect(s, Selector{Role: RoleOpsOwner}, opsOwner); (got == nil) == s.Closed() {
+			t.Errorf("an effect of %s: %v", s, got)
+		}
+	}
+	for _, may := range []func(State, Selector, Person) *Refusal{MayReconcile, MayStateEffect} {
+		if got := codeOf(may(Review, Selector{Role: RoleOpsOwner}, person("usr_x", RoleApprover))); got != CodeNotEntitled {
+			t.Errorf("got %q", got)
+		}
 	}
 }
 

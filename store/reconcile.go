@@ -11,10 +11,14 @@ import (
 // Reference names an effect at its destination.
 type Reference struct{ ID, URL string }
 
-// ConfirmDone settles an operation as done: a person saw the effect at its destination.
+// ConfirmDone settles an operation as done: a person saw the effect at its destination. It
+// does so in every open state, so that nothing is sent of what is there already.
 func (s *Store) ConfirmDone(ctx context.Context, a Actor, sh Shown, ref Reference) error {
 	return s.personVerb(ctx, a, sh, func(u *unit, who operation.Person) error {
-		if err := u.reconciles(who); err != nil {
+		if r := operation.MayStateEffect(u.op.State, u.reviewer(), who); r != nil {
+			return r
+		}
+		if err := u.workOn(); err != nil {
 			return err
 		}
 		ref.ID = strings.TrimSpace(ref.ID)
