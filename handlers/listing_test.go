@@ -149,6 +149,13 @@ func (h *house) sameListAgain(t *testing.T, b *browser, batch string) {
 	if saved := b.do(http.MethodPost, action, form); saved.status != http.StatusSeeOther || h.Count(t, "batch_versions") != 2 {
 		t.Errorf("saved: %d %s", saved.status, saved.body)
 	}
+	// The other list becomes a version: the run has its season already, and it is not asked again.
+	a = b.do(http.MethodGet, batch+"/revise", nil)
+	a = b.follow(b.handIn(t, a, "form-list", []file{{"list", "newer.csv", "text/csv", []byte("email,name\nben@example.test,Ben\ncy@example.test,Cy\n")}}))
+	action, form = a.form("form-list")
+	if made := b.do(http.MethodPost, strings.TrimSuffix(action, "look")+"create", form); made.status != http.StatusSeeOther || h.Count(t, "batch_versions") != 3 {
+		t.Errorf("made: %d %s", made.status, made.body)
+	}
 }
 
 func listOf(body string) string {
