@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -122,8 +124,11 @@ func (s *Store) BatchesOfFile(ctx context.Context, l ListFile) ([]operation.Batc
 	return out, err
 }
 
+// ErrListEnded is a list whose bytes are gone: a batch was made of it, or it was dropped.
+var ErrListEnded = fmt.Errorf("the list has ended: %w", ErrNotFound)
+
 // ListBytes reads a list slice by slice: never more than one of them is in memory. The
-// reader fails once the list has ended.
+// reader fails with ErrListEnded once the list has ended.
 func (s *Store) ListBytes(ctx context.Context, l ListFile) io.Reader {
 	return &sliceReader{ctx: ctx, s: s, id: string(l.ID), left: l.Size}
 }
@@ -146,6 +151,9 @@ func (r *sliceReader) Read(p []byte) (int, error) {
 		err := r.s.read(r.ctx, func(q *sqlx.DB) error {
 			return q.GetContext(r.ctx, &r.data, `SELECT data FROM list_slices WHERE list_id = $1 AND no = $2`, r.id, r.no)
 		})
+		if errors.Is(err, ErrNotFound) {
+			return 0, ErrListEnded
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -110,18 +110,29 @@ func (s *Store) takeList(ctx context.Context, a Actor, id operation.ListID, n Ne
 }
 
 // wholeList says that a list has come whole, or gives the one that the same form brought.
-func (s *Store) wholeList(ctx context.Context, a Actor, id operation.ListID, n NewList, kind ListKind, hash []byte, size int64) (ListFile, error) {
-	err := s.write(ctx, func(t *tx) error {
-		return t.one(`UPDATE list_files SET file_hash = $2, size = $3, kind = $4 WHERE id = $1 AND ended_at IS NULL`, string(id), hash, size, string(kind))
-	})
-	if err == nil {
-		return s.FindList(ctx, a, id)
+// One that is let go of in between leaves its place to this one.
+func (s *Store) wholeList(ctx context.Context, a Actor, id operation.ListID, n NewList, kind ListKind, hash []byte, size int64) (have ListFile, err error) {
+	for range 5 {
+		err = s.write(ctx, func(t *tx) error {
+			return t.one(`UPDATE list_files SET file_hash = $2, size = $3, kind = $4 WHERE id = $1 AND ended_at IS NULL`, string(id), hash, size, string(kind))
+		})
+		if err == nil {
+			return s.FindList(ctx, a, id)
+		}
+		if !violates(err, "list_files_once") {
+			return ListFile{}, err
+		}
+		if have, err = s.sameForm(ctx, a, n, hash); !errors.Is(err, ErrNotFound) {
+			return have, err
+		}
 	}
-	if !violates(err, "list_files_once") {
-		return ListFile{}, err
-	}
+	return ListFile{}, operation.Refuse(operation.CodeLocked)
+}
+
+// sameForm gives the list that a form brought, if it is the same one.
+func (s *Store) sameForm(ctx context.Context, a Actor, n NewList, hash []byte) (ListFile, error) {
 	var have ListFile
-	err = s.read(ctx, func(q *sqlx.DB) error {
+	err := s.read(ctx, func(q *sqlx.DB) error {
 		return q.GetContext(ctx, &have, `SELECT `+listColumns+` FROM list_files WHERE actor_id = $1 AND form_id = $2 AND file_hash IS NOT NULL AND (ended_at IS NULL OR made IS NOT NULL)`, a.ID, n.FormID)
 	})
 	if err == nil && (!bytes.Equal(have.Hash, hash) || have.Flow != n.Flow || have.Stage != n.Stage || have.Batch != n.Batch) {

@@ -182,18 +182,48 @@ func (h *batchHead) author(raw json.RawMessage) error {
 	return nil
 }
 
+// keptReader reads what was kept. That the store could not give it says nothing of the
+// request: such an error stays as it is.
+type keptReader struct {
+	r   io.Reader
+	err error // the store's
+}
+
+// Read notes why the store gives nothing.
+func (k *keptReader) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	if err != nil && err != io.EOF {
+		k.err = err
+	}
+	return n, err
+}
+
+// fault gives the store's error, else err.
+func (k *keptReader) fault(err error) error {
+	if k.err != nil {
+		return k.err
+	}
+	return err
+}
+
 // itemsOf gives the items of a request that was kept, as often as it is asked.
 func (s *server) itemsOf(ctx context.Context, l store.ListFile) iter.Seq2[map[string]any, error] {
+	return itemsIn(func() io.Reader { return s.Store.ListBytes(ctx, l) })
+}
+
+// itemsIn gives the items of a request; open reads it from its beginning.
+func itemsIn(open func() io.Reader) iter.Seq2[map[string]any, error] {
 	return func(yield func(map[string]any, error) bool) {
-		d := json.NewDecoder(s.Store.ListBytes(ctx, l))
+		kept := &keptReader{r: open()}
+		d := json.NewDecoder(kept)
 		if _, err := decodeHead(d); err != nil {
-			yield(nil, err)
+			yield(nil, kept.fault(err))
 			return
 		}
 		for n := 1; d.More(); n++ {
 			var raw json.RawMessage
 			if err := d.Decode(&raw); err != nil {
-				yield(nil, itemFault(err, n))
+				yield(nil, kept.fault(itemFault(err, n)))
 				return
 			}
 			row, err := definition.ReadEntry(raw, n)
@@ -202,8 +232,8 @@ func (s *server) itemsOf(ctx context.Context, l store.ListFile) iter.Seq2[map[st
 			}
 		}
 		for _, want := range []any{json.Delim(']'), json.Delim('}'), nil} {
-			if t, err := d.Token(); want != nil && (err != nil || t != want) || want == nil && !errors.Is(err, io.EOF) {
-				yield(nil, badRequest("syntax", "items is the last member, and nothing follows it."))
+			if t, err := d.Token(); want != nil && (err != nil || t != want) || want == nil && err != io.EOF {
+				yield(nil, kept.fault(badRequest("syntax", "items is the last member, and nothing follows it.")))
 				return
 			}
 		}

@@ -69,7 +69,24 @@ func (s *server) CreateBatch(ctx context.Context, r CreateBatchRequestObject) (C
 	if l.Made != "" {
 		return s.batchKnown(ctx, k, l.Made)
 	}
-	return s.makeBatch(ctx, k, l, head, flow, stage, key)
+	out, err := s.makeBatch(ctx, k, l, head, flow, stage, key)
+	if errors.Is(err, store.ErrListEnded) {
+		return s.madeMeanwhile(ctx, k, l.ID)
+	}
+	return out, err
+}
+
+// madeMeanwhile answers a request whose list another one with the same key brought to its
+// end: with the batch, if one came of it.
+func (s *server) madeMeanwhile(ctx context.Context, k *call, id operation.ListID) (CreateBatchResponseObject, error) {
+	l, err := s.Store.FindList(ctx, k.actor, id)
+	if err != nil {
+		return nil, err
+	}
+	if l.Made == "" {
+		return nil, &fault{status: http.StatusServiceUnavailable, code: "outcome_unknown", detail: "Another request with the same key ended meanwhile, and made nothing. Send the same request again: nothing happens twice."}
+	}
+	return s.batchKnown(ctx, k, l.Made)
 }
 
 // fanned finds the flow and the stage of a list. What lies outside the token's limits is
@@ -124,11 +141,8 @@ func (s *server) makeBatch(ctx context.Context, k *call, l store.ListFile, head 
 		}
 	}
 	rec, batches, err := s.Store.MakeBatchRun(ctx, k.actor, l, n)
-	if said := listFault(err); said != err { // the list's own fault
-		return nil, errors.Join(s.dropped(ctx, k, l), said)
-	}
 	if err != nil {
-		return nil, err
+		return nil, s.listRefused(ctx, k, l, err)
 	}
 	if rec.Verdict == store.VerdictConflict || len(batches) == 0 {
 		return nil, errors.Join(s.dropped(ctx, k, l), operation.Refuse(operation.CodeKeyReused, "key", n.RunKey))
@@ -150,6 +164,17 @@ func (s *server) dropped(ctx context.Context, k *call, l store.ListFile) error {
 	return s.Store.DropList(ctx, k.actor, l.ID)
 }
 
+// listRefused lets go of a list that is at fault itself. One that the store could not read,
+// or not make a batch of, stays: the same request again finds it.
+func (s *server) listRefused(ctx context.Context, k *call, l store.ListFile, err error) error {
+	said := listFault(err)
+	var own *fault
+	if !errors.As(said, &own) {
+		return err
+	}
+	return errors.Join(s.dropped(ctx, k, l), said)
+}
+
 // refuseRows looks at the list first: a row that cannot go out refuses all of it.
 func (s *server) refuseRows(ctx context.Context, k *call, l store.ListFile, n store.NewBatchRun, stage string) error {
 	var bad rowsFault
@@ -162,7 +187,7 @@ func (s *server) refuseRows(ctx context.Context, k *call, l store.ListFile, n st
 		return nil
 	})
 	if err != nil {
-		return errors.Join(s.dropped(ctx, k, l), listFault(err))
+		return s.listRefused(ctx, k, l, err)
 	}
 	if bad.total > 0 {
 		return errors.Join(s.dropped(ctx, k, l), &bad)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,6 +67,40 @@ func TestBatches(t *testing.T) {
 	}
 	if n := h.Count(t, "batch_approvals"); n != 0 {
 		t.Errorf("a token decided %d times", n)
+	}
+}
+
+// Several at once with one key: one of them makes the batch, and all others are given it.
+func TestBatches_TogetherWithOneKey(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ApplyMailing(t, "")
+	tok := h.token("batches")
+	for _, more := range []string{"", `,"problems":"draft"`} {
+		const n = 6
+		body, key := mailing(40, more+`,"run_key":"together`+strconv.Itoa(len(more))+`"`), strconv.Itoa(len(more))
+		replies := make(chan reply, n)
+		for range n {
+			go func() { replies <- h.post("/batches", tok, body, "Idempotency-Key", key) }()
+		}
+		made, batches := 0, map[string]bool{}
+		for range n {
+			r := <-replies
+			batches[r.text("batch")] = true
+			switch r.status {
+			case http.StatusCreated:
+				made++
+			case http.StatusOK:
+			default:
+				t.Errorf("%d %s", r.status, r.raw)
+			}
+		}
+		if made != 1 || len(batches) != 1 {
+			t.Errorf("made %d times: %v", made, batches)
+		}
+	}
+	if h.Count(t, "batches") != 2 || h.Count(t, "list_slices") != 0 {
+		t.Error("there are other batches, or slices are left")
 	}
 }
 
