@@ -238,6 +238,9 @@ func listSentence(err error) (views.Say, bool) {
 
 // faultSentence says why a list cannot be read.
 func faultSentence(f *store.ListFault) views.Say {
+	if f.Code == "nul" && f.Key == "" { // of a CSV file: the line is named
+		return tableSentence(&definition.TableError{Code: f.Code, Line: f.Line})
+	}
 	switch f.Code {
 	case "rows", "json", "no_list", "missing", "encoding", "deep", "twice", "nul":
 		return views.Sentence("newbatch.bad."+f.Code, "Line", f.Line, "Limit", f.Limit, "Key", f.Key)

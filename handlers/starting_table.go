@@ -118,6 +118,8 @@ func fillTable(m *views.StartTableModel, f *definition.Flow, st store.Start, tab
 		key := st.Key(r)
 		run, known := have[r.Number]
 		switch {
+		case r.Extra != nil:
+			row.Why, row.Wrong = store.StartCells, nil
 		case err != nil || len(wrong) > 0:
 		case key == "":
 			row.Why = "key"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"holdpoint/operation/definition"
 )
@@ -56,7 +57,9 @@ func (s *Store) openList(ctx context.Context, l ListFile, f *definition.Flow, r 
 		for row, err := range list.Rows() {
 			entry := row.Entry
 			if err == nil && list.Kind == definition.ListCSV {
-				entry = definition.ReadItem(fields, cellTexts(row, columns))
+				if entry = definition.ReadItem(fields, cellTexts(row, columns)); row.Extra != nil {
+					entry[definition.ExtraCells] = strings.Join(row.Extra, list.Separator)
+				}
 			}
 			if !yield(entry, listFault(err)) {
 				return

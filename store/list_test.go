@@ -192,6 +192,35 @@ func revisedByList(t *testing.T, f *storetest.Fixture, id operation.BatchID) {
 	}
 }
 
+// A row with more cells than the header has its texts in wrong places: it is a problem of that
+// row, also in a version that is made of the same entries with another text.
+func TestListWithMovedCells(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "")
+	ctx, author := t.Context(), f.As("author")
+	l := addList(t, f, "moved", "email,name\nann@example.test,Ann,,\nben@example.test,Dear Smith, John\n", "")
+	if found := l.Found(); said(found.Odd) != "2 ben@example.test cells:" || found.Problems != 1 || found.Included != 2 {
+		t.Fatalf("found %+v", found)
+	}
+	r := l.Reading()
+	r.Inputs, r.Shared = map[string]string{"season": "spring"}, map[string]string{"subject": "Hello {{name}}"}
+	l, err := f.Store.LookAtList(ctx, author, l.ID, l.Rev, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, err := f.Store.MakeBatch(ctx, author, l.ID, l.Rev, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := f.Store.FindBatch(ctx, author, id); err != nil || b.State != operation.BatchDraft || b.Version.Problems != 1 {
+		t.Errorf("the batch: %+v %v", b, err)
+	}
+	if again, err := f.Store.JudgeTexts(ctx, author, id, map[string]string{"subject": "Goodbye {{name}}"}); err != nil || said(again.Odd) != "2 ben@example.test cells:" {
+		t.Errorf("with another text: %+v %v", again, err)
+	}
+}
+
 func TestListBreaksOff(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)

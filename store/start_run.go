@@ -17,6 +17,7 @@ import (
 // The stable words for why a row started nothing.
 const (
 	StartWrongInputs = "inputs"       // Fields names them
+	StartCells       = "cells"        // the row has more cells than the table's header
 	StartNoKey       = "key"          // the key's cell is empty
 	StartTwice       = "twice"        // the same key stands in an earlier row of the table
 	StartMayNot      = "not_entitled" // the person is no author of the flow any more
@@ -99,6 +100,8 @@ func (p *startPass) row(ctx context.Context, r definition.TableRow, judged bool)
 	switch {
 	case err != nil:
 		return err
+	case r.Extra != nil:
+		no.Reason = StartCells
 	case len(wrong) > 0:
 		no.Reason, no.Fields = StartWrongInputs, strings.Join(wrong, ",")
 	case key == "":

@@ -187,7 +187,11 @@ func TestStartTable(t *testing.T) {
 	if got := runStart(t, f, addStart(t, f, "newsletter-coupon", "up-5", coupon)); !strings.HasPrefix(got, "1 started, 2 refused") {
 		t.Errorf("another flow: %s", got)
 	}
-	if f.Count(t, "history WHERE subject_kind = 'flow' AND action = 'start_table'") != 6 {
+	moved := addStart(t, f, "campaign-follow-up", "up-6", "customer_ref,email,campaign\nC-7,g@example.test,Summer, or autumn\nC-8,h@example.test,Summer,,\n")
+	if got := runStart(t, f, moved); got != "1 refused cells, 2 started" {
+		t.Errorf("more cells than the header: %s", got)
+	}
+	if f.Count(t, "history WHERE subject_kind = 'flow' AND action = 'start_table'") != 7 {
 		t.Error("not each beginning is in the history")
 	}
 }

@@ -102,7 +102,7 @@ func lineWhy(p *text.Printer, r BatchItemLine) string {
 var exclusionWords = []string{string(operation.ExcludedDuplicate), string(operation.ExcludedSuppressed)}
 
 // batchProblems are the problems that have a sentence of their own.
-var batchProblems = []string{"item", "empty", "unresolved", "merge_tag", "markup", "key", "total", "content", "other"}
+var batchProblems = []string{"item", "empty", "unresolved", "merge_tag", "markup", "key", "total", "content", "cells", "other"}
 
 // share writes a part of so many in percent.
 func share(p *text.Printer, n, of int) string { return p.Share(int64(n), int64(of)) }

@@ -64,7 +64,7 @@ type StartPreview struct {
 	Number int
 	Cells  []string // by column of the model
 	Wrong  []string // the inputs that are missing or do not fit
-	Why    string   // "key", "twice", "known"; "" = nothing besides
+	Why    string   // "cells", "key", "twice", "known"; "" = nothing besides
 	Run    *Link    // that is there already
 }
 
@@ -119,7 +119,7 @@ func startPlaces(m StartModel, p *text.Printer) []place {
 
 // startWhyIcon is the icon of a row that begins nothing, though its data fits.
 func startWhyIcon(why string) string {
-	if why == "key" {
+	if why == "key" || why == "cells" {
 		return "rejected"
 	}
 	return "duplicate"

@@ -341,7 +341,7 @@ type Header struct {
 
 // ItemProblem defines model for ItemProblem.
 type ItemProblem struct {
-	// Code item, empty, unresolved, merge_tag, markup, key, total, content
+	// Code item, empty, unresolved, merge_tag, markup, key, total, content, cells
 	Code string `json:"code"`
 
 	// Field Place in the content or in the entry; "" = the whole
@@ -624,7 +624,7 @@ type GetBatchItemsParams struct {
 	// State State of the item's operation
 	State *State `form:"state,omitempty" json:"state,omitempty"`
 
-	// Only waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed
+	// Only waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed. With state, what fits both
 	Only *string `form:"only,omitempty" json:"only,omitempty"`
 
 	// Search Part of key, recipient or title

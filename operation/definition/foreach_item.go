@@ -3,6 +3,7 @@ package definition
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -29,10 +30,11 @@ const (
 	ProblemKey        = "key"        // the item's key is empty or cannot be one
 	ProblemTotal      = "total"      // the amount is no whole number
 	ProblemContent    = "content"    // it does not fit the destination's action
+	ProblemCells      = "cells"      // the row has more cells than the list's header
 )
 
 // ItemProblems lists every code.
-var ItemProblems = []string{ProblemItem, ProblemEmpty, ProblemUnresolved, ProblemMergeTag, ProblemMarkup, ProblemKey, ProblemTotal, ProblemContent}
+var ItemProblems = []string{ProblemItem, ProblemEmpty, ProblemUnresolved, ProblemMergeTag, ProblemMarkup, ProblemKey, ProblemTotal, ProblemContent, ProblemCells}
 
 // BatchItem is what one entry of a list makes of a fanned-out stage.
 type BatchItem struct {
@@ -162,6 +164,11 @@ func (m *ItemMaker) Item(entry map[string]any) BatchItem {
 		if p := (ItemProblem{code, field}); !slices.Contains(out.Problems, p) {
 			out.Problems = append(out.Problems, p)
 		}
+	}
+	if _, moved := entry[ExtraCells]; moved {
+		entry = maps.Clone(entry)
+		delete(entry, ExtraCells)
+		note(ProblemCells, "")
 	}
 	wrong, err := checkValues(x.schema, entry)
 	if err != nil {

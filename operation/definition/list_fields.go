@@ -43,6 +43,11 @@ func ColumnField(header string) string {
 	return b.String()
 }
 
+// ExtraCells is the member of an entry under which a row's cells behind the last named column
+// stay with it, so that every version made of the entry is judged by them. No column and no
+// field of a flow is called so.
+const ExtraCells = "\u001fextra"
+
 // ReadItem makes an entry of texts by field. A text that does not fit its field stays text,
 // so that the entry is judged and shown with it; an empty one is left out.
 func ReadItem(fields []InputField, texts map[string]string) map[string]any {

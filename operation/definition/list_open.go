@@ -48,6 +48,7 @@ type List struct {
 type ListRow struct {
 	Number int
 	Cells  []string       // of CSV; valid until the next row is read
+	Extra  []string       // of CSV: what stands behind the last column with a name; nil = nothing
 	Entry  map[string]any // of JSON; an entry that is no object stands as {value: …}
 }
 
@@ -111,6 +112,9 @@ func OpenList(r io.Reader, enc, separator string) (*List, error) {
 		}
 		start = start[len(byteOrderMark):]
 	}
+	if endsByCR(start) {
+		l.text = bufio.NewReaderSize(&lineFeeds{r: l.text}, listHead)
+	}
 	switch start = bytes.TrimLeft(start, " \t\r\n"); {
 	case bytes.HasPrefix(start, []byte("[")):
 		l.Kind, l.Separator = ListJSON, ""
@@ -138,17 +142,22 @@ func decoded(r io.Reader, enc string) io.Reader {
 // strictText refuses what the encoding does not have, and U+0000: nothing is replaced in
 // what goes out to customers.
 type strictText struct {
-	r    io.Reader
-	utf8 bool
+	r     io.Reader
+	utf8  bool
+	lines lineCount
 }
 
 // Read passes the text on.
 func (s *strictText) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
-	bad := errors.Is(err, encoding.ErrInvalidUTF8) || bytes.IndexByte(p[:n], 0) >= 0
-	if bad || !s.utf8 && bytes.Contains(p[:n], []byte("\uFFFD")) {
+	if at := bytes.IndexByte(p[:n], 0); at >= 0 {
+		s.lines.add(p[:at])
+		return 0, &TableError{Code: "nul", Line: s.lines.line()}
+	}
+	if errors.Is(err, encoding.ErrInvalidUTF8) || !s.utf8 && bytes.Contains(p[:n], []byte("\uFFFD")) {
 		return 0, &TableError{Code: "text"}
 	}
+	s.lines.add(p[:n])
 	return n, err
 }
 
@@ -236,7 +245,7 @@ func (l *List) nextRow(n int) (ListRow, error) {
 			return ListRow{}, err
 		}
 		if len(t.Rows) > 0 {
-			return ListRow{Number: n, Cells: t.Rows[0].Cells}, nil
+			return ListRow{Number: n, Cells: t.Rows[0].Cells, Extra: t.Rows[0].Extra}, nil
 		}
 	}
 }

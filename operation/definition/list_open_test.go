@@ -28,6 +28,9 @@ func readList(r io.Reader, enc, sep string) (string, error) {
 		}
 		if l.Kind == definition.ListCSV {
 			fmt.Fprintf(&out, " %d:%s|%s", row.Number, row.Cell(1), row.Cell(2))
+			if row.Extra != nil {
+				fmt.Fprintf(&out, "+%q", row.Extra)
+			}
 		} else {
 			fmt.Fprintf(&out, " %d:%v", row.Number, row.Entry)
 		}
@@ -55,6 +58,12 @@ func TestOpenList(t *testing.T) {
 		"utf-16 be":       {wide("\ufeffmail\tname\na@x.test\tZoë\n", 1, 0), `csv utf-16be "\t" [mail name] 1:a@x.test|Zoë`},
 		"array":           {" [ {\"mail\": \"a@x.test\", \"n\": 1.50}, \"b\" ] \n", `json utf-8 "" [] 1:map[mail:a@x.test n:1.50] 2:map[value:b]`},
 		"lines":           {"{\"mail\":\"a\"}\n\n{\"mail\":\"b\"}", `jsonl utf-8 "" [] 1:map[mail:a] 2:map[mail:b]`},
+		"too many cells":  {"mail,name\na@x.test,Dear A, Ann\nb@x.test,Ben,, ,\nc@x.test\n", `csv utf-8 "," [mail name] 1:a@x.test|Dear A+["Ann"] 2:b@x.test|Ben 3:c@x.test|`},
+		"column unnamed":  {"mail,name,\na@x.test,Dear A, Ann\n", `csv utf-8 "," [mail name ] 1:a@x.test|Dear A+["Ann"]`},
+		"lines by CR":     {"mail,name\ra@x.test,\"Ann\nB\"\r\rb@x.test,Ben", `csv utf-8 "," [mail name] 1:a@x.test|Ann` + "\n" + `B 2:b@x.test|Ben`},
+		"sep=, by CR":     {"sep=;\rmail;name\ra@x.test;Ann\r", `csv utf-8 ";" [mail name] 1:a@x.test|Ann`},
+		"JSON by CR":      {"{\"mail\":\"a\"}\r{\"mail\":\"b\"}\r", `jsonl utf-8 "" [] 1:map[mail:a] 2:map[mail:b]`},
+		"CR in a cell":    {"mail,name\na@x.test,\"A\rB\"\n", `csv utf-8 "," [mail name] 1:a@x.test|A` + "\rB"},
 		"empty array":     {"[]", `json utf-8 "" []`},
 	} {
 		got, err := readList(strings.NewReader(c.in), "", "")
@@ -78,7 +87,9 @@ func TestOpenListRefuses(t *testing.T) {
 		"quotes":           {"a,b\n1,2\n\"x,3\n", "", "quotes", 3},
 		"not in UTF-8":     {"a,b\n1,2\nZo\xeb,3\n", "utf-8", "text", 0},
 		"half a pair":      {"a,b\n1", "utf-16le", "text", 0},
-		"zero":             {"a,b\n1,\x00\n", "utf-8", "text", 0},
+		"zero":             {"a,b\r\n1,\x00\r\n", "utf-8", "nul", 2},
+		"zero, by CR":      {"a,b\r1,2\r3,\x00\r", "", "nul", 3},
+		"zero far behind":  {"a,b\n" + strings.Repeat("plain,text\n", 20_000) + "x,\x00y\n", "", "nul", 20_002},
 		"long cell":        {"a,b\n1," + strings.Repeat("x", 10_001) + "\n", "", "cell", 2},
 		"many columns":     {"a" + strings.Repeat(",a", 100) + "\n", "", "columns", 1},
 		"array is cut":     {`[{"a":1},{"a"`, "", "json", 2},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -48,6 +49,7 @@ type Table struct {
 type TableRow struct {
 	Number int
 	Cells  []string
+	Extra  []string // what stands behind the last column with a name; nil = nothing
 }
 
 // Cell gives a cell by its column's number, from 1; "" = the row has none.
@@ -60,7 +62,7 @@ func (r TableRow) Cell(column int) string {
 
 // TableError says why a file is no table that can be used.
 type TableError struct {
-	Code  string // "empty", "large", "rows", "columns", "text", "quotes", "cell"
+	Code  string // "empty", "large", "rows", "columns", "text", "nul", "quotes", "cell"
 	Line  int    // in the file; 0 = the whole
 	Limit int
 	Key   string // with "twice" and "nul" of a JSON list: the member
@@ -141,9 +143,22 @@ func (t *Table) row(n, line int, cells []string) error {
 	case len(t.Rows) == MaxTableRows && !empty:
 		return &TableError{Code: "rows", Line: line, Limit: MaxTableRows}
 	case !empty:
-		t.Rows = append(t.Rows, TableRow{n, cells})
+		t.Rows = append(t.Rows, TableRow{n, cells, extraCells(t.Header, cells)})
 	}
 	return nil
+}
+
+// extraCells gives a row's cells behind the last column that the header names, where they hold
+// anything: a separator that stands unquoted in a text moves what follows it.
+func extraCells(header, cells []string) []string {
+	width := len(header)
+	for width > 0 && header[width-1] == "" {
+		width--
+	}
+	if len(cells) <= width || !slices.ContainsFunc(cells[width:], func(c string) bool { return c != "" }) {
+		return nil
+	}
+	return slices.Clone(cells[width:])
 }
 
 func detectEncoding(raw []byte) string {
@@ -186,8 +201,16 @@ func decodeText(raw []byte, encoding string) (string, error) {
 		out, err := charmap.Windows1252.NewDecoder().Bytes(raw)
 		text, ok = string(out), err == nil && !bytes.ContainsRune(out, utf8.RuneError)
 	}
-	if !ok || strings.ContainsRune(text, 0) {
+	if !ok {
 		return "", &TableError{Code: "text"}
+	}
+	if before, _, nul := strings.Cut(text, "\x00"); nul {
+		var n lineCount
+		n.add([]byte(before))
+		return "", &TableError{Code: "nul", Line: n.line()}
+	}
+	if endsByCR([]byte(text)) {
+		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	}
 	return text, nil
 }

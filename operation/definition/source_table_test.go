@@ -53,12 +53,20 @@ func TestReadTable(t *testing.T) {
 	}
 	for code, raw := range map[string]string{
 		"empty": "\r\n\r\n", "quotes": "a,b\n\"x,y\n", "rows": "a\n" + strings.Repeat("x\n", MaxTableRows+1), "columns": strings.Repeat("a,", MaxTableColumns+1) + "\n",
-		"cell": "a\n" + strings.Repeat("x", maxTableCell+1), "large": strings.Repeat("x", MaxTableBytes+1), "text": "a\nb\x00\n",
+		"cell": "a\n" + strings.Repeat("x", maxTableCell+1), "large": strings.Repeat("x", MaxTableBytes+1), "text": "a\nb\x81\n", "nul": "a\nb\x00\n",
 	} {
 		var bad *TableError
 		if _, err := ReadTable([]byte(raw), "", ""); !errors.As(err, &bad) || bad.Code != code {
 			t.Errorf("%s: %v", code, err)
 		}
+	}
+	var nul *TableError
+	if _, err := ReadTable([]byte("a\r\nb\r\nc\x00\r\n"), "", ""); !errors.As(err, &nul) || nul.Line != 3 {
+		t.Errorf("the line of U+0000: %v", err)
+	}
+	wide, err := ReadTable([]byte("a,b,\r1,2\r3,4, 5\r6,7,,\r"), "", "")
+	if err != nil || len(wide.Rows) != 3 || wide.Rows[0].Extra != nil || !slices.Equal(wide.Rows[1].Extra, []string{"5"}) || wide.Rows[2].Extra != nil {
+		t.Errorf("lines that end with CR, too many cells: %+v %v", wide, err)
 	}
 	if tab, err := ReadTable([]byte("a\n"+strings.Repeat("x\n", MaxTableRows)+"\n"), "", ""); err != nil || len(tab.Rows) != MaxTableRows {
 		t.Errorf("as many rows as there may be: %v", err)

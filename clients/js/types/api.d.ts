@@ -224,7 +224,7 @@ export interface paths {
         put?: never;
         /**
          * Make a batch from a list
-         * @description The body is one JSON object, read as a stream, at most 64 MiB: `flow`, and as its
+         * @description The body is one JSON object (`application/json`), read as a stream, at most 64 MiB: `flow`, and as its
          *     last member `items`, the list. Before it may stand `stage` (needed only where the
          *     flow has several lists), `run_key`, `inputs` (the flow's other inputs), `shared`
          *     (text that is the same for all items, by its place in the content), `name`, `note`,
@@ -436,7 +436,7 @@ export interface components {
             problems: components["schemas"]["ItemProblem"][];
         };
         ItemProblem: {
-            /** @description item, empty, unresolved, merge_tag, markup, key, total, content */
+            /** @description item, empty, unresolved, merge_tag, markup, key, total, content, cells */
             code: string;
             /** @description Place in the content or in the entry; "" = the whole */
             field: string;
@@ -1258,7 +1258,7 @@ export interface operations {
             query?: {
                 /** @description State of the item's operation */
                 state?: components["schemas"]["State"];
-                /** @description waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed */
+                /** @description waiting: not begun yet; excluded: left out; duplicate, suppressed: left out for this reason; problem: cannot go out; open: operations that are not closed. With state, what fits both */
                 only?: "waiting" | "excluded" | "duplicate" | "suppressed" | "problem" | "open";
                 /** @description Part of key, recipient or title */
                 search?: string;
