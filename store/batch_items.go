@@ -125,10 +125,10 @@ func (q BatchQuery) sql(b Batch) (string, []any) {
 }
 
 func (q BatchQuery) narrow(c *conditions, b Batch) {
-	switch {
-	case q.State.Valid():
+	if q.State.Valid() {
 		c.where = append(c.where, "o.state = '"+string(q.State)+"'")
-	case q.Open:
+	}
+	if q.Open {
 		c.where = append(c.where, "o.state IN "+openStates)
 	}
 	if q.Bounced {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"time"
 
@@ -51,6 +52,9 @@ func (s *server) CreateBatch(ctx context.Context, r CreateBatchRequestObject) (C
 	}
 	if enc := k.request.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
 		return nil, &fault{status: http.StatusUnsupportedMediaType, code: "content_encoding", detail: "Compressed bodies are not accepted."}
+	}
+	if kind, _, err := mime.ParseMediaType(k.request.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, &fault{status: http.StatusUnsupportedMediaType, code: "invalid", detail: "The body is one JSON object: Content-Type: application/json."}
 	}
 	_ = http.NewResponseController(k.echo.Response()).SetReadDeadline(time.Now().Add(streamPatience))
 	// Where the request says what it wants before its list, nothing is kept of what cannot be.

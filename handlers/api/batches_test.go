@@ -57,7 +57,7 @@ func TestBatches(t *testing.T) {
 	if len(first.list("items")) != 4 || len(rest.list("items")) != 2 || rest.body["next"] != nil {
 		t.Errorf("items %s %s", first.raw, rest.raw)
 	}
-	for query, want := range map[string]int{"only=duplicate": 1, "only=excluded": 1, "only=problem": 0, "only=waiting": 5, "search=r003": 1, "state=confirmed": 0} {
+	for query, want := range map[string]int{"only=duplicate": 1, "only=excluded": 1, "only=problem": 0, "only=waiting": 5, "search=r003": 1, "state=confirmed": 0, "state=confirmed&only=waiting": 0} {
 		if r := h.want(h.get("/batches/"+id+"/items?"+query, tok), 200); len(r.list("items")) != want {
 			t.Errorf("%s: %s", query, r.raw)
 		}
@@ -164,6 +164,38 @@ func TestBatches_RowsThatCannotGoOut(t *testing.T) {
 	}
 	h.want(h.post("/batches", tok, mailing(1, "")), 400) // no key
 	h.want(h.post("/batches", tok, mailing(1, ""), "Idempotency-Key", "z", "Content-Encoding", "gzip"), 415)
+	for _, kind := range []string{"text/plain", "text/csv", "application/x-ndjson", "application/", ""} {
+		if r := h.post("/batches", tok, mailing(1, ""), "Idempotency-Key", "y", "Content-Type", kind); r.status != 415 || r.text("code") != "invalid" {
+			t.Errorf("%q: %d %s", kind, r.status, r.raw)
+		}
+	}
+	h.want(h.post("/batches", tok, mailing(1, ""), "Idempotency-Key", "y", "Content-Type", "Application/JSON; charset=utf-8"), 201)
+}
+
+// What is asked for with a state and with only fits both.
+func TestBatches_StateAndOnly(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ApplyMailing(t, "")
+	tok := h.token("batches")
+	id := h.want(h.post("/batches", tok, mailing(3, ""), "Idempotency-Key", "k"), 201).text("batch")
+	h.ApproveBatch(t, operation.BatchID(id), "lead", "second")
+	if n, err := h.Store.ReleaseBatch(t.Context(), store.Job("runner"), operation.BatchID(id), 100); err != nil || n != 3 {
+		t.Fatal(n, err)
+	}
+	var op operation.ID
+	var revision int64
+	if err := h.Owner.QueryRow(`SELECT id, revision FROM operations WHERE batch_id = $1 ORDER BY batch_no LIMIT 1`, id).Scan(&op, &revision); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Store.Cancel(t.Context(), h.As("ops"), store.Shown{Operation: op, Revision: revision, FormID: store.NewFormID(), Reason: "This customer called."}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]int{"state=cancelled": 1, "only=open": 2, "state=ready&only=open": 2, "state=cancelled&only=open": 0, "state=ready&only=waiting": 0, "state=ready&only=excluded": 0} {
+		if r := h.want(h.get("/batches/"+id+"/items?"+query, tok), 200); len(r.list("items")) != want {
+			t.Errorf("%s: %s", query, r.raw)
+		}
+	}
 }
 
 // A token pauses, resumes what a token paused, and stops; it never decides.
