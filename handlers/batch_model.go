@@ -95,13 +95,11 @@ func hundredths(thousandths int) int64 {
 
 // counts are where each row of the list stands.
 func (b batchOf) counts() views.BatchCounts {
-	c := batchCounts(b.p.Counts, b.itemsURL())
-	c.Problems = b.p.Version.Problems
-	return c
+	return batchCounts(b.p.Counts, b.itemsURL())
 }
 
 func batchCounts(c store.BatchCounts, itemsURL string) views.BatchCounts {
-	return views.BatchCounts{Total: c.Total, Duplicates: c.Duplicates, Suppressed: c.Suppressed, ToCome: c.Waiting, Unsent: c.GivenUp, Ops: c.States, ItemsURL: itemsURL}
+	return views.BatchCounts{Total: c.Total, Duplicates: c.Duplicates, Suppressed: c.Suppressed, Problems: c.Problems, ToCome: c.Waiting, Unsent: c.GivenUp, Ops: c.States, ItemsURL: itemsURL}
 }
 
 // stages are the run's, this one marked.

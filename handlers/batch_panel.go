@@ -21,7 +21,9 @@ func (b batchOf) panel() views.BatchPanel {
 		}
 	}
 	if b.p.State == operation.BatchDraft || b.p.State == operation.BatchPendingApproval {
-		p.Cancel = b.act(views.BatchActCancel)
+		if p.Cancel = b.act(views.BatchActCancel); p.Cancel.Barred != nil {
+			p.Cancel = nil // it is not theirs: an author makes a new version instead
+		}
 	}
 	switch next := b.p.Next(); {
 	case p.Decide != nil:
@@ -50,24 +52,24 @@ func (b batchOf) nextBarred() *operation.Refusal {
 		return decide.Barred
 	case b.p.State == operation.BatchDraft:
 		return b.revise().Barred
-	case b.p.Paused():
-		return b.mayAct(views.BatchActResume)
+	case b.p.Paused() && !b.p.Stopped():
+		return b.mayAct()
 	}
 	return nil
 }
 
 // act leads to the page that says what is done to how many items.
 func (b batchOf) act(a views.BatchAct) *views.LinkAction {
-	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct(a)}
+	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct()}
 }
 
-// mayAct says why the viewer may not pause, resume, stop or cancel; nil = they may. An
-// author may also withdraw what was never approved.
-func (b batchOf) mayAct(a views.BatchAct) *operation.Refusal {
+// mayAct says why the viewer may not pause, resume, stop or cancel; nil = they may. Who holds
+// no role of the route may not, whatever the flow's own roles are.
+func (b batchOf) mayAct() *operation.Refusal {
 	f := b.p.Def
 	roles := append([]operation.Role{f.Owner.Role, operation.RoleOpsOwner, operation.RoleAdmin}, b.p.Stage2.Approval.Roles()...)
-	if a == views.BatchActCancel {
-		roles = append(roles, f.Author.Role, operation.RoleAuthor)
+	if !b.may(owners.roles...) {
+		roles = nil
 	}
 	return b.ops.needs(f.Owner.Role, roles...)
 }

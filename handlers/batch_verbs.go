@@ -135,6 +135,9 @@ func (s *site) batchFlash(c echo.Context, p *store.BatchPage, in store.BatchDeci
 	if in.Phase == operation.PhaseRest {
 		return "flash.batch_rest", nil
 	}
+	if err == nil && now.State == operation.BatchCanary {
+		return views.FlashBatchCanary, []string{"N", web.VisitOf(c).Printer().Number(min(now.Canary, now.Included))}
+	}
 	return "flash.batch_approved", nil
 }
 
@@ -159,7 +162,7 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a vi
 	if err != nil {
 		return err
 	}
-	if why := b.mayAct(a); why != nil {
+	if why := b.mayAct(); why != nil {
 		return why
 	}
 	form, mine := b.form(string(a))

@@ -317,6 +317,7 @@ type BatchCounts struct {
 	Total      int
 	Duplicates int
 	Suppressed int
+	Problems   int                     // of those not left out, that cannot go out
 	Waiting    int                     // not released yet
 	GivenUp    int                     // never released: the batch was stopped, cancelled or rejected before
 	States     map[operation.State]int // operations

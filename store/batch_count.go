@@ -35,13 +35,14 @@ func (t *tx) countBatches(list []Batch) (map[operation.BatchID]BatchCounts, erro
 		Batch      operation.BatchID `db:"batch_id"`
 		Duplicates int               `db:"duplicates"`
 		Suppressed int               `db:"suppressed"`
+		Problems   int               `db:"problems"`
 	}
-	if err := t.list(&left, `SELECT v.batch_id, v.duplicates, v.suppressed FROM batches b JOIN batch_versions v ON v.batch_id = b.id AND v.number = b.number WHERE b.id = ANY($1)`, pq.Array(ids)); err != nil {
+	if err := t.list(&left, `SELECT v.batch_id, v.duplicates, v.suppressed, v.problems FROM batches b JOIN batch_versions v ON v.batch_id = b.id AND v.number = b.number WHERE b.id = ANY($1)`, pq.Array(ids)); err != nil {
 		return nil, err
 	}
 	for _, l := range left {
 		c := out[l.Batch]
-		c.Duplicates, c.Suppressed = l.Duplicates, l.Suppressed
+		c.Duplicates, c.Suppressed, c.Problems = l.Duplicates, l.Suppressed, l.Problems
 		out[l.Batch] = c
 	}
 	for _, b := range list {

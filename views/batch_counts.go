@@ -56,6 +56,9 @@ func (c BatchCounts) Included() int { return c.Total - c.Duplicates - c.Suppress
 // LeftOut is how many entries are not sent because of the list alone.
 func (c BatchCounts) LeftOut() int { return c.Duplicates + c.Suppressed }
 
+// Stuck is how many entries still to come cannot go out as they are.
+func (c BatchCounts) Stuck() int { return min(c.Problems, c.ToCome) }
+
 // Closed is how many operations are closed.
 func (c BatchCounts) Closed() (n int) {
 	for s, k := range c.Ops {
@@ -95,7 +98,7 @@ func (c BatchCounts) Parts() []BatchPart {
 	for _, s := range batchOrder {
 		add(string(s), c.Ops[s], "state="+string(s))
 	}
-	stuck := min(c.Problems, c.ToCome)
+	stuck := c.Stuck()
 	add(PartToCome, c.ToCome-stuck, "state="+PartToCome)
 	add(PartProblem, stuck, "problem=yes")
 	add(PartUnsent, c.Unsent, "state="+PartUnsent)

@@ -106,6 +106,8 @@ func batchWaits(p *text.Printer, m BatchModel) string {
 		return p.N("batch.waits.unknown", m.Found.Unknown+m.Found.Review)
 	case h.Next == operation.DecideNothing:
 		return p.T("batch.waits.closed")
+	case h.Stop != nil:
+		return p.T("batch.waits.stopping")
 	case h.Pause != nil:
 		return p.T("batch.waits.paused", "Who", h.Responsible.In(p))
 	case h.Responsible.Kind == WhoSystem:
