@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -69,6 +70,8 @@ func (s *site) uploadSuppressions(c echo.Context) error {
 // importReading is how a file of addresses is read, as its form or address says.
 type importReading struct {
 	encoding, separator, column, reason, channel string
+
+	mails bool // the channel's recipients are mail addresses
 }
 
 func importReadingOf(value func(string) string) importReading {
@@ -80,6 +83,13 @@ func importReadingOf(value func(string) string) importReading {
 		r.encoding = ""
 	}
 	return r
+}
+
+// channelOf says how the recipients of the chosen channel are called.
+func (s *site) channelOf(ctx context.Context, r *importReading) (err error) {
+	scope, channel := chosenChannel(r.channel)
+	r.mails, err = s.Store.SuppressesMails(ctx, scope, channel)
+	return err
 }
 
 // importRead is what was found in a file.
@@ -114,9 +124,9 @@ func readAddresses(raw []byte, r importReading) (*importRead, error) {
 	scope, channel := chosenChannel(r.channel)
 	add := func(number int, cell string) {
 		x.total++
-		address := operation.NormalAddress(cell)
+		address := operation.OneAddress(cell)
 		switch {
-		case address == "" || strings.Contains(address, "@") && strings.ContainsAny(address, " ,;"):
+		case !operation.IsAddress(address, scope, r.mails):
 			x.wrong = append(x.wrong, views.SuppressionWrong{Number: number, Cell: cell})
 		case seen[address]:
 			x.twice++
@@ -135,6 +145,9 @@ func readAddresses(raw []byte, r importReading) (*importRead, error) {
 		cell := row.Cell(x.column)
 		if row.Entry != nil {
 			cell = addressIn(row.Entry)
+		}
+		if slices.ContainsFunc(row.Extra, func(x string) bool { return strings.Contains(x, "@") }) { // another address, which no column would take
+			cell = strings.Join(append([]string{cell}, row.Extra...), list.Separator+" ")
 		}
 		if add(row.Number, cell); x.total > store.MaxSuppressions {
 			return nil, &definition.TableError{Code: "rows", Limit: store.MaxSuppressions}
@@ -196,6 +209,9 @@ func (s *site) showImport(c echo.Context, status int, t typed) error {
 	at := views.PathSuppressions + "/imports/" + file.ID
 	m := views.SuppressionImportModel{URL: at, Name: file.Name, Reasons: pick(operation.SuppressionReasons, operation.SuppressionReason(r.reason)), Channels: names.options(r.channel), Note: t.val("note"),
 		Begin: shownTo(newForm(t.of("begin"), at+"/begin"), v.User.ID), Drop: shownTo(newForm(typed{}, at+"/drop"), v.User.ID)}
+	if err := s.channelOf(ctx, &r); err != nil {
+		return err
+	}
 	x, err := readAddresses(file.Body, r)
 	var bad *definition.TableError
 	switch {
@@ -242,7 +258,7 @@ func importSentence(e *definition.TableError) views.Say {
 	if e.Code == "json" {
 		return views.Sentence("suppression.broken_json", "Line", e.Line)
 	}
-	return tableSentence(e)
+	return faultSentence(&store.ListFault{Code: e.Code, Line: e.Line, Limit: e.Limit, Key: e.Key})
 }
 
 // importSuppressions adds the addresses of a file, exactly as its preview read them.
@@ -265,7 +281,11 @@ func (s *site) importSuppressions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	x, err := readAddresses(file.Body, importReadingOf(t.val))
+	r := importReadingOf(t.val)
+	if err := s.channelOf(ctx, &r); err != nil {
+		return err
+	}
+	x, err := readAddresses(file.Body, r)
 	var bad *definition.TableError
 	if errors.As(err, &bad) {
 		t.wrong("", importSentence(bad))

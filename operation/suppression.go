@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"net/mail"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,6 +59,37 @@ func NormalAddress(s string) string {
 		return ""
 	}
 	return s
+}
+
+// IsAddress reports whether one recipient can be called so; address is normal. Mails go to
+// local@domain, and so does whatever else is suppressed for all effects by a text with an @.
+// Other recipients, such as telephone numbers and identifiers, have any form, but no comma,
+// and blanks only where the rest is a telephone number: nothing that is several.
+func IsAddress(address string, scope SuppressionScope, mails bool) bool {
+	at := strings.Contains(address, "@")
+	switch {
+	case address == "", strings.Contains(address, ","), at && strings.Contains(address, ";"),
+		strings.ContainsFunc(address, unicode.IsControl), strings.ContainsFunc(address, unicode.IsSpace) && !isTelephone(address):
+		return false
+	case mails || at && scope == SuppressAll:
+		a, err := mail.ParseAddress(address)
+		return err == nil && a.Address == address && a.Name == ""
+	}
+	return true
+}
+
+// OneAddress is NormalAddress for what a person or a program wrote: "" too where it holds
+// several addresses with names before them.
+func OneAddress(s string) string {
+	name := s[:max(strings.LastIndexByte(s, '<'), 0)]
+	if strings.Contains(name, "<") || strings.Contains(name, "@") && strings.ContainsAny(name, ",;") {
+		return ""
+	}
+	return NormalAddress(s)
+}
+
+func isTelephone(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return (r < '0' || r > '9') && !strings.ContainsRune("+()-./ \u00a0", r) })
 }
 
 // SuppressedBy gives the reason for which news of a delivery puts its recipient on the

@@ -48,7 +48,7 @@ func (s *Store) ListSuppressions(ctx context.Context, viewer Actor, f Suppressio
 		if err != nil {
 			return err
 		}
-		out.Effects, out.Places = known[operation.SuppressEffect], known[operation.SuppressDestination]
+		out.Effects, out.Places = known.names[operation.SuppressEffect], known.names[operation.SuppressDestination]
 		c := f.conditions()
 		order := "DESC"
 		if at, ok := decodeCursor(f.Cursor); ok {

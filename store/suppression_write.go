@@ -46,7 +46,8 @@ const maxSuppressionNote = 500
 
 // check brings an address into the form in which it is stored; the error is an *Invalid.
 func (n *NewSuppression) check(now time.Time) error {
-	n.Address = operation.NormalAddress(n.Address)
+	given := n.Address
+	n.Address = operation.OneAddress(given)
 	n.Note = strings.TrimSpace(storable(n.Note))
 	if n.Scope == "" {
 		n.Scope = operation.SuppressAll
@@ -59,6 +60,8 @@ func (n *NewSuppression) check(now time.Time) error {
 		n.Until = storedTime(n.Until).Truncate(time.Microsecond)
 	}
 	switch {
+	case n.Address == "" && operation.NormalAddress(given) != "":
+		return &Invalid{Field: "address", Code: "address_form"}
 	case n.Address == "":
 		return &Invalid{Field: "address", Code: "address_missing"}
 	case !n.Reason.Valid():
@@ -121,11 +124,15 @@ func (s *Store) AddSuppressions(ctx context.Context, a Actor, in Suppressing, ro
 		if err != nil {
 			return err
 		}
+		known, err := t.channels()
+		if err != nil {
+			return err
+		}
 		for i := range rows {
 			if err := rows[i].check(now); err != nil {
 				return err
 			}
-			if err := t.knownChannel(rows[i], i, rows); err != nil {
+			if err := known.check(rows[i]); err != nil {
 				return err
 			}
 		}
@@ -181,47 +188,6 @@ func (t *tx) maySuppress(a Actor) error {
 		err = notEntitled(operation.RoleAuthor)
 	}
 	return err
-}
-
-// knownChannel refuses a destination or an effect type that no profile has.
-func (t *tx) knownChannel(n NewSuppression, i int, rows []NewSuppression) error {
-	if n.Scope == operation.SuppressAll || i > 0 && rows[i-1].Scope == n.Scope && rows[i-1].Channel == n.Channel {
-		return nil
-	}
-	known, err := t.channels()
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(known[n.Scope], n.Channel) {
-		return &Invalid{Field: "channel", Code: "suppression_channel"}
-	}
-	return nil
-}
-
-// channels gives the effect types and destinations that profiles have.
-func (t *tx) channels() (map[operation.SuppressionScope][]string, error) {
-	out := map[operation.SuppressionScope][]string{}
-	var have []struct {
-		Name    string `db:"name"`
-		Version int    `db:"version"`
-	}
-	if err := t.list(&have, `SELECT name, version FROM destinations ORDER BY name`); err != nil {
-		return nil, err
-	}
-	for _, h := range have {
-		out[operation.SuppressDestination] = append(out[operation.SuppressDestination], h.Name)
-		p, err := t.s.profileVersion(t.ctx, t.Tx, h.Name, h.Version)
-		if err != nil {
-			return nil, err
-		}
-		for _, act := range p.Actions {
-			if !slices.Contains(out[operation.SuppressEffect], act.Effect) {
-				out[operation.SuppressEffect] = append(out[operation.SuppressEffect], act.Effect)
-			}
-		}
-	}
-	slices.Sort(out[operation.SuppressEffect])
-	return out, nil
 }
 
 // suppress writes checked rows by one statement.

@@ -19,7 +19,9 @@ func TestSuppressions(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"entries":[]}`, `{"entries":[{"address":"a@example.test"}]}`, `{"entries":[{"address":"a@example.test","reason":"because"}]}`,
-		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"b@example.test","reason":"manual","scope":"destination","channel":"nowhere"}]}`} {
+		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"b@example.test","reason":"manual","scope":"destination","channel":"nowhere"}]}`,
+		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"nope","reason":"manual","scope":"effect","channel":"email"}]}`,
+		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"a@b.test, c@d.test","reason":"manual"}]}`} {
 		if r := h.post("/suppressions", tok, body); r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %d", body, r.status)
 		}
