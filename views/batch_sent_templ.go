@@ -240,7 +240,7 @@ func batchProgress(m BatchModel, s BatchSent) templ.Component {
 					}()
 				}
 				ctx = templ.InitializeContext(ctx)
-				if m.Head.Pause != nil {
+				if m.Head.Pause != nil && m.Head.Stop == nil {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 15, "<span class=\"mute\">")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
