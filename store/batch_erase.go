@@ -53,7 +53,7 @@ func (c *batchChange) erase(reason string, days int) error {
 // open about their operations, and with something to erase.
 const retainedBatchesSQL = ` FROM batches b WHERE b.state IN ('closed', 'rejected', 'cancelled') AND b.closed_at < clock_timestamp() - make_interval(days => $1)
 	AND EXISTS (SELECT 1 FROM batch_versions v WHERE v.batch_id = b.id AND v.erased_at IS NULL)
-	AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = b.id AND (o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') OR o.remedy <> '' OR o.disputed
+	AND NOT EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = b.id AND (o.state NOT IN ` + closedStates + ` OR o.remedy <> '' OR o.disputed
 		OR EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)))`
 
 // batchesPreviewSQL counts the batches that a term of $1 days would take the contents of.

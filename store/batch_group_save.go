@@ -140,7 +140,7 @@ func (w *writes) add(o writes) {
 
 // groupStatement builds the parts of a group's statement.
 func (w *writes) groupStatement(first int, marks []map[string]any) (ctes, tail string, args []any, err error) {
-	p := partsFrom(first)
+	p := &statementParts{first: first}
 	p.add("att", w.attempts)
 	if len(w.ends) > 0 {
 		p.put("fin", finsPart, w.ends)

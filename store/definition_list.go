@@ -102,9 +102,9 @@ const (
 		WHERE $1 = '' OR d.name = $1 ORDER BY d.name`
 	// both read the partial index operations_open_state and nothing else
 	openByFlowSQL = `SELECT flow AS name, state, count(*) AS n FROM operations
-		WHERE state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND ($1 = '' OR flow = $1) GROUP BY 1, 2`
+		WHERE state NOT IN ` + closedStates + ` AND ($1 = '' OR flow = $1) GROUP BY 1, 2`
 	openByDestinationSQL = `SELECT destination AS name, state, count(*) AS n FROM operations
-		WHERE state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND ($1 = '' OR destination = $1) GROUP BY 1, 2`
+		WHERE state NOT IN ` + closedStates + ` AND ($1 = '' OR destination = $1) GROUP BY 1, 2`
 )
 
 // currents reads what is in use, one by name or ("") all, with its counts.

@@ -32,7 +32,7 @@ func (s *Store) FindFigures(ctx context.Context) (Figures, error) {
 	err := s.read(ctx, func(q *sqlx.DB) error {
 		open, overdue, paused = nil, nil, nil
 		if err := q.SelectContext(ctx, &open, `SELECT state AS key, count(*) AS n FROM operations
-			WHERE state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') GROUP BY state`); err != nil {
+			WHERE state NOT IN `+closedStates+` GROUP BY state`); err != nil {
 			return err
 		}
 		if err := q.SelectContext(ctx, &overdue, `SELECT 'person' AS key, count(*) AS n FROM operations WHERE next_kind <> '' AND NOT next_system AND next_at < now()

@@ -127,7 +127,7 @@ func (s *Store) countPatterns(ctx context.Context, v Viewer, rows []PatternLine,
 	err := s.read(ctx, func(db *sqlx.DB) error {
 		open, ended = nil, nil
 		if err := db.SelectContext(ctx, &open, `SELECT s.pattern_id, count(DISTINCT o.id) AS n FROM operations o JOIN stops s ON s.operation_id = o.id AND s.round = o.case_round
-			WHERE o.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND s.pattern_id = ANY($1) AND ($2 OR o.flow = ANY($3)) AND ($4 = '' OR o.flow = $4) GROUP BY 1`,
+			WHERE o.state NOT IN `+closedStates+` AND s.pattern_id = ANY($1) AND ($2 OR o.flow = ANY($3)) AND ($4 = '' OR o.flow = $4) GROUP BY 1`,
 			pq.Array(ids), all, pq.Array(flows), flow); err != nil {
 			return err
 		}

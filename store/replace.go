@@ -43,7 +43,7 @@ func (u *unit) replace(sh Shown, n Replacement) (operation.ID, error) {
 		Key        []byte `db:"run_key_hash"`
 	}
 	err := u.get(&row, `SELECT (SELECT max(replacement) FROM operations s WHERE s.run_id = $1 AND s.stage = $2 AND s.item_key = $3) AS last,
-		EXISTS (SELECT 1 FROM operations s WHERE s.run_id = $1 AND s.replaces = $4 AND s.state NOT IN ('confirmed', 'rejected', 'cancelled', 'not_executed')) AS open,
+		EXISTS (SELECT 1 FROM operations s WHERE s.run_id = $1 AND s.replaces = $4 AND s.state NOT IN `+closedStates+`) AS open,
 		EXISTS (SELECT 1 FROM attempts t WHERE t.operation_id = $4 AND t.dispatched_at IS NOT NULL) AS dispatched,
 		(SELECT run_key_hash FROM runs WHERE id = $1) AS run_key_hash`, string(o.RunID), o.Stage, o.ItemKey, string(o.ID))
 	if err != nil {

@@ -68,7 +68,7 @@ func (p RetentionPreview) Names() []string {
 
 // retainedSQL gives the operations o whose bodies of kind $1 have lain for $2 days: closed,
 // nothing open about them, and with something to erase. An erasure is no touch.
-const retainedSQL = ` FROM operations o WHERE o.state IN ('confirmed', 'rejected', 'cancelled', 'not_executed') AND o.remedy = '' AND NOT o.disputed
+const retainedSQL = ` FROM operations o WHERE o.state IN ` + closedStates + ` AND o.remedy = '' AND NOT o.disputed
 	AND COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at) < clock_timestamp() - make_interval(days => $2)
 	AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
 	AND CASE $1 WHEN 'contents' THEN EXISTS (SELECT 1 FROM content_versions v JOIN version_bodies b ON b.version_id = v.id WHERE v.operation_id = o.id)

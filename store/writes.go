@@ -70,7 +70,7 @@ var parts = map[string]string{
 // statement builds the saving statement for exactly the parts that a decision needs.
 // There are few combinations; each is prepared once.
 func (w *writes) statement(first int) (ctes, tail string, args []any, err error) {
-	p := partsFrom(first)
+	p := &statementParts{first: first}
 	var t strings.Builder
 	p.add("att", w.attempts)
 	// A row that is changed is found by plain values: a join with records would be
@@ -103,8 +103,6 @@ type statementParts struct {
 	args  []any
 	err   error
 }
-
-func partsFrom(first int) *statementParts { return &statementParts{first: first} }
 
 // add adds the part name for its rows, when there are any.
 func (p *statementParts) add(name string, rows []map[string]any) {
