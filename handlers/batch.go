@@ -28,10 +28,10 @@ func (s *site) batchRoutes() []route {
 		{post, one + "/settle", owners, one, s.aboutBatch(s.settleBatch)},
 		{post, one + "/lookup", owners, one, s.aboutBatch(s.lookUpBatch)},
 	}
-	for _, a := range views.BatchActs {
+	for _, a := range operation.BatchActs { // who may do which is the rule's, here as in the store: operation.MayActOnBatch
 		at := one + "/" + string(a)
-		list = append(list, route{get, at, owners, "", func(c echo.Context) error { return s.batchActPage(c, a) }},
-			route{post, at, owners, at, s.aboutBatch(func(c echo.Context, p *store.BatchPage, t typed) error { return s.actOnBatch(c, p, a, t) })})
+		list = append(list, route{get, at, writers, "", func(c echo.Context) error { return s.batchActPage(c, a) }},
+			route{post, at, writers, at, s.aboutBatch(func(c echo.Context, p *store.BatchPage, t typed) error { return s.actOnBatch(c, p, a, t) })})
 	}
 	return list
 }

@@ -11,19 +11,16 @@ import (
 // panel is what is decided next, and what this viewer may do.
 func (b batchOf) panel() views.BatchPanel {
 	p := views.BatchPanel{Decide: b.decide(), Withdraw: b.withdraw(), Revise: b.revise()}
-	cleared := b.p.State.Cleared() || b.p.State == operation.BatchCanaryReview
-	if cleared && !b.p.Stopped() {
-		p.Stop = b.act(views.BatchActStop)
+	if b.p.State.Takes(operation.BatchActStop) && !b.p.Stopped() {
+		p.Stop = b.act(operation.BatchActStop)
 		if b.p.Paused() {
-			p.Resume = b.act(views.BatchActResume)
+			p.Resume = b.act(operation.BatchActResume)
 		} else {
-			p.Pause = b.act(views.BatchActPause)
+			p.Pause = b.act(operation.BatchActPause)
 		}
 	}
-	if b.p.State == operation.BatchDraft || b.p.State == operation.BatchPendingApproval {
-		if p.Cancel = b.act(views.BatchActCancel); p.Cancel.Barred != nil {
-			p.Cancel = nil // it is not theirs: an author makes a new version instead
-		}
+	if b.p.State.Takes(operation.BatchActCancel) && b.mayAct(operation.BatchActCancel) == nil {
+		p.Cancel = b.act(operation.BatchActCancel)
 	}
 	switch next := b.p.Next(); {
 	case p.Decide != nil:
@@ -53,25 +50,24 @@ func (b batchOf) nextBarred() *operation.Refusal {
 	case b.p.State == operation.BatchDraft:
 		return b.revise().Barred
 	case b.p.Paused() && !b.p.Stopped():
-		return b.mayAct()
+		return b.mayAct(operation.BatchActResume)
 	}
 	return nil
 }
 
 // act leads to the page that says what is done to how many items.
-func (b batchOf) act(a views.BatchAct) *views.LinkAction {
-	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct()}
+func (b batchOf) act(a operation.BatchAct) *views.LinkAction {
+	return &views.LinkAction{URL: pathBatch(b.p.ID) + "/" + string(a), Barred: b.mayAct(a)}
 }
 
-// mayAct says why the viewer may not pause, resume, stop or cancel; nil = they may. Who holds
-// no role of the route may not, whatever the flow's own roles are.
-func (b batchOf) mayAct() *operation.Refusal {
+// mayAct says why the viewer may not do this to the whole; nil = they may.
+func (b batchOf) mayAct(a operation.BatchAct) *operation.Refusal {
 	f := b.p.Def
-	roles := append([]operation.Role{f.Owner.Role, operation.RoleOpsOwner, operation.RoleAdmin}, b.p.Stage2.Approval.Roles()...)
-	if !b.may(owners.roles...) {
-		roles = nil
+	people := operation.People{Owner: operation.Responsible{Role: f.Owner.Role}, Author: operation.Responsible{Role: f.Author.Role}}
+	if people.Author.Role == "" {
+		people.Author.Role = operation.RoleAuthor
 	}
-	return b.ops.needs(f.Owner.Role, roles...)
+	return operation.MayActOnBatch(a, b.n.viewer, people, b.p.Stage2.Approval.Roles())
 }
 
 // revise leads to the page on which the author makes a new version.

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/store/storetest"
 )
 
-// TestBatchSays: the list of batches counts as the page does; who may not cancel is not shown
-// the button; an approval of a canary does not say that all goes out; a stopped batch is not
+// TestBatchSays: the list of batches counts as the page does; whoever may cancel, and
+// nobody else, is shown the button; an approval of a canary does not say that all goes out; a stopped batch is not
 // said to go on, though it was paused before.
 func TestBatchSays(t *testing.T) {
 	t.Parallel()
@@ -30,11 +31,18 @@ func TestBatchSays(t *testing.T) {
 	if want := "5 to be sent, 1 with a problem, 0 left out"; !strings.Contains(list.body, want) || !strings.Contains(list.body, `data-part="problem"`) {
 		t.Errorf("the list of batches does not say %q, or its bar does not", want)
 	}
-	for who, may := range map[string]bool{"author": false, "author2": false, "auditor": false, "lead": true, "ops": true, "admin": true} {
+	for who, may := range map[string]bool{"author": true, "author2": true, "auditor": false, "lead": true, "ops": true, "admin": true} {
 		page, act := h.as(t, who).get(draft).want(200), h.as(t, who).get(draft+"/cancel")
 		if shown := page.has("do-batch_cancel") != nil; shown != may || may != (act.status == 200) || strings.Contains(page.body, "barred-batch_cancel") {
 			t.Errorf("%s: the button is shown: %v, behind it %d", who, shown, act.status)
 		}
+	}
+
+	// Who is shown the button may press it: an author withdraws the draft.
+	b := h.as(t, "author")
+	b.submit(b.get(draft+"/cancel").want(200), "form-cancel", "reason", "The wrong list.", "confirm", "yes").want(303)
+	if s := h.BatchState(t, ids[0]); s != operation.BatchCancelled {
+		t.Errorf("an author's cancelled draft is %s", s)
 	}
 
 	id := h.Batch(t, storetest.Recipients(6, nil))

@@ -39,7 +39,7 @@ func (s *site) aboutBatch(handle func(echo.Context, *store.BatchPage, typed) err
 
 // batchAgain shows the page of a form that is to be corrected.
 func (s *site) batchAgain(c echo.Context, status int, p *store.BatchPage, t typed) error {
-	for _, a := range views.BatchActs {
+	for _, a := range operation.BatchActs {
 		if t.form == string(a) {
 			return s.showBatchAct(c, status, p, a, t)
 		}
@@ -148,7 +148,7 @@ func (s *site) withdrawBatch(c echo.Context, p *store.BatchPage, t typed) error 
 }
 
 // batchActPage asks to confirm a pause, a resume, a stop or a cancellation.
-func (s *site) batchActPage(c echo.Context, a views.BatchAct) error {
+func (s *site) batchActPage(c echo.Context, a operation.BatchAct) error {
 	t, _ := kept(c)
 	p, err := s.findBatch(c)
 	if err != nil {
@@ -157,12 +157,12 @@ func (s *site) batchActPage(c echo.Context, a views.BatchAct) error {
 	return s.showBatchAct(c, http.StatusOK, p, a, t)
 }
 
-func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a views.BatchAct, t typed) error {
+func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a operation.BatchAct, t typed) error {
 	b, err := s.batchBuilder(c, p, t)
 	if err != nil {
 		return err
 	}
-	if why := b.mayAct(); why != nil {
+	if why := b.mayAct(a); why != nil {
 		return why
 	}
 	form, mine := b.form(string(a))
@@ -173,9 +173,9 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a vi
 }
 
 // actOnBatch pauses, resumes, stops or cancels. What cannot be taken back is ticked.
-func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a views.BatchAct, t typed) error {
+func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a operation.BatchAct, t typed) error {
 	v, ctx := web.VisitOf(c), c.Request().Context()
-	if (a == views.BatchActStop || a == views.BatchActCancel) && !t.yes("confirm") {
+	if (a == operation.BatchActStop || a == operation.BatchActCancel) && !t.yes("confirm") {
 		t.wrong("confirm", views.Sentence(views.ErrorRequired))
 	}
 	if t.text("reason") == "" {
@@ -187,11 +187,11 @@ func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a views.BatchAct, 
 	sh := store.BatchShown{Batch: p.ID, Revision: t.revision(), FormID: t.val("form_id"), Reason: t.text("reason")}
 	var err error
 	switch a {
-	case views.BatchActPause:
+	case operation.BatchActPause:
 		_, err = s.Store.PauseBatch(ctx, v.Actor(), sh)
-	case views.BatchActResume:
+	case operation.BatchActResume:
 		err = s.Store.ResumeBatch(ctx, v.Actor(), sh)
-	case views.BatchActStop:
+	case operation.BatchActStop:
 		_, err = s.Store.StopBatch(ctx, v.Actor(), sh)
 	default:
 		err = s.Store.CancelBatch(ctx, v.Actor(), sh)

@@ -150,9 +150,8 @@ func (c *batchChange) fresh(sh BatchShown) error {
 	return nil
 }
 
-// mayManage is for stopping, cancelling and letting go on: the flow's owner, its approvers,
-// its ops owners, an admin. A token was let in at the door.
-func (c *batchChange) mayManage(more ...operation.Role) error {
+// mayAct refuses a person who may not do this to the batch. A token was let in at the door.
+func (c *batchChange) mayAct(act operation.BatchAct) error {
 	if c.actor.Kind != operation.ActorPerson {
 		return nil
 	}
@@ -160,13 +159,10 @@ func (c *batchChange) mayManage(more ...operation.Role) error {
 	if err != nil {
 		return err
 	}
-	p := c.people(c.op)
-	for _, r := range append(append([]operation.Role{p.Owner.Role, operation.RoleOpsOwner, operation.RoleAdmin}, c.approverRoles()...), more...) {
-		if who.Has(r) {
-			return nil
-		}
+	if r := operation.MayActOnBatch(act, who, c.people(c.op), c.approverRoles()); r != nil {
+		return r
 	}
-	return operation.Refuse(operation.CodeNotEntitled, "role", string(p.Owner.Role)).By(p.Owner)
+	return nil
 }
 
 // refuseState says that the batch's state does not permit it.

@@ -75,6 +75,24 @@ func TestBatchReject(t *testing.T) {
 		t.Error(f.BatchState(t, id))
 	}
 	whole(t, s, operation.SubjectBatch, string(id))
+
+	// What is approved is no longer its author's: nobody cancels it, and authors neither pause nor stop.
+	id = f.Batch(t, storetest.Recipients(3, nil))
+	f.ApproveBatch(t, id, "lead")
+	f.ApproveBatch(t, id, "second")
+	shown := func() store.BatchShown {
+		return store.BatchShown{Batch: id, FormID: store.NewFormID(), Reason: "not now"}
+	}
+	for _, who := range []string{"author", "ops"} {
+		refused(t, s.CancelBatch(ctx, f.As(who), shown()), operation.CodeForbiddenMove)
+	}
+	_, err := s.PauseBatch(ctx, f.As("author"), shown())
+	refused(t, err, operation.CodeNotEntitled)
+	_, err = s.StopBatch(ctx, f.As("author"), shown())
+	refused(t, err, operation.CodeNotEntitled)
+	if f.BatchState(t, id) != operation.BatchRunning || f.Count(t, "batches WHERE id = $1 AND paused_at IS NULL AND stopped_at IS NULL", string(id)) != 1 {
+		t.Error(f.BatchState(t, id))
+	}
 }
 
 // TestBatchCanary: the first items go out by the first decision, the others by a second one.

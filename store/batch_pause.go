@@ -6,15 +6,14 @@ import (
 	"holdpoint/operation"
 )
 
-// PauseBatch stops that more of a batch is begun: for its flow's owner, approvers and ops
-// owners, an admin, a token that was let in, and our own jobs. What is in flight runs to its
-// outcome; it is given.
+// PauseBatch stops that more of a batch is begun: for whoever may (operation.MayActOnBatch),
+// a token that was let in, and our own jobs. What is in flight runs to its outcome; it is given.
 func (s *Store) PauseBatch(ctx context.Context, a Actor, sh BatchShown) (InFlight, error) {
-	return s.haltBatch(ctx, a, sh, func(c *batchChange, why string) error {
+	return s.haltBatch(ctx, a, operation.BatchActPause, sh, func(c *batchChange, why string) error {
 		if c.b.Paused() {
 			return errDone
 		}
-		if !c.b.State.Cleared() && c.b.State != operation.BatchCanaryReview || c.b.Stopped() {
+		if !c.b.State.Takes(operation.BatchActPause) || c.b.Stopped() {
 			return c.refuseState()
 		}
 		c.pauseBatch(why, "")
@@ -35,7 +34,7 @@ func (s *Store) ResumeBatch(ctx context.Context, a Actor, sh BatchShown) error {
 		return err
 	}
 	return s.changeBatch(ctx, a, sh.Batch, true, nil, func(c *batchChange) error {
-		if err := c.mayManage(); err != nil {
+		if err := c.mayAct(operation.BatchActResume); err != nil {
 			return err
 		}
 		if err := c.fresh(sh); err != nil {
@@ -54,11 +53,11 @@ func (s *Store) ResumeBatch(ctx context.Context, a Actor, sh BatchShown) error {
 // operation, and operations of which nothing was sent are cancelled after it
 // (CancelStopped). What is in flight is still settled; it is given.
 func (s *Store) StopBatch(ctx context.Context, a Actor, sh BatchShown) (InFlight, error) {
-	return s.haltBatch(ctx, a, sh, func(c *batchChange, why string) error {
+	return s.haltBatch(ctx, a, operation.BatchActStop, sh, func(c *batchChange, why string) error {
 		if c.b.Stopped() {
 			return errDone
 		}
-		if !c.b.State.Cleared() && c.b.State != operation.BatchCanaryReview {
+		if !c.b.State.Takes(operation.BatchActStop) {
 			return c.refuseState()
 		}
 		return c.stopBatch("stop", why)
@@ -76,7 +75,7 @@ func (c *batchChange) stopBatch(action, why string, links ...string) error {
 // haltBatch is a pause or a stop: the gate stands still while what is in flight is counted.
 // A person's holds whatever became of the batch since it was shown: a stop must not lose
 // against a colleague's decision to send the rest. A program that names a revision means it.
-func (s *Store) haltBatch(ctx context.Context, a Actor, sh BatchShown, fn func(*batchChange, string) error) (InFlight, error) {
+func (s *Store) haltBatch(ctx context.Context, a Actor, act operation.BatchAct, sh BatchShown, fn func(*batchChange, string) error) (InFlight, error) {
 	if a.Kind == operation.ActorPerson {
 		sh.Revision = 0
 	}
@@ -86,7 +85,7 @@ func (s *Store) haltBatch(ctx context.Context, a Actor, sh BatchShown, fn func(*
 	}
 	var flight InFlight
 	err = s.changeBatch(ctx, a, sh.Batch, true, nil, func(c *batchChange) error {
-		if err := c.mayManage(); err != nil {
+		if err := c.mayAct(act); err != nil {
 			return err
 		}
 		if flight, err = c.inFlight(pausing{id: string(sh.Batch), belongs: "batch_id = $1"}); err != nil {
@@ -103,21 +102,21 @@ func (s *Store) haltBatch(ctx context.Context, a Actor, sh BatchShown, fn func(*
 	return flight, nil
 }
 
-// CancelBatch withdraws a batch before anything of it was released: for whoever may stop it,
-// and its flow's authors.
+// CancelBatch withdraws a batch before it was approved: for whoever may stop it, and its
+// flow's authors (operation.MayActOnBatch). What is approved is stopped.
 func (s *Store) CancelBatch(ctx context.Context, a Actor, sh BatchShown) error {
 	why, err := reasonGiven(sh.Reason)
 	if err != nil {
 		return err
 	}
 	return s.changeBatch(ctx, a, sh.Batch, false, nil, func(c *batchChange) error {
-		if err := c.mayManage(c.people(c.op).Author.Role); err != nil {
+		if err := c.mayAct(operation.BatchActCancel); err != nil {
 			return err
 		}
 		if err := c.fresh(sh); err != nil {
 			return err
 		}
-		if c.b.State.Closed() || c.b.Released > 0 {
+		if !c.b.State.Takes(operation.BatchActCancel) {
 			return c.refuseState()
 		}
 		c.b.State, c.b.ExpiresAt = operation.BatchCancelled, nil

@@ -336,7 +336,7 @@ type BatchItemModel struct {
 type BatchActModel struct {
 	Frame
 	Form
-	Act    BatchAct
+	Act    operation.BatchAct
 	Batch  Link
 	Counts BatchCounts
 	Reason string
@@ -344,17 +344,3 @@ type BatchActModel struct {
 	Pause  *BatchPause // of a resume: what paused it
 	Where  string      // title of the destination
 }
-
-// BatchAct is what a person does to a whole batch.
-type BatchAct string
-
-// The acts; each is the last part of its address.
-const (
-	BatchActPause  BatchAct = "pause"
-	BatchActResume BatchAct = "resume"
-	BatchActStop   BatchAct = "stop"
-	BatchActCancel BatchAct = "cancel"
-)
-
-// BatchActs lists them.
-var BatchActs = []BatchAct{BatchActPause, BatchActResume, BatchActStop, BatchActCancel}

@@ -15,12 +15,12 @@ func batchFamilies(f map[string][]string) {
 	f["batch.hint."] = []string{"approve", "request_changes", "reject"}
 	f["batch.hint_rest."] = []string{"approve", "reject"}
 	f["batch.do."] = []string{"settle", "lookup"}
-	f["batch.act."] = names(BatchActs)
+	f["batch.act."] = names(operation.BatchActs)
 	f["batch.confirm."] = []string{"stop", "cancel"}
-	f["flash.batch_"] = names(BatchActs)
+	f["flash.batch_"] = names(operation.BatchActs)
 	f["decide."] = append(f["decide."], "approve_hint", "request_changes_hint", "reject_hint")
 	f["do."] = append(f["do."], "batch_revise")
-	for _, a := range BatchActs {
+	for _, a := range operation.BatchActs {
 		f["do."] = append(f["do."], "batch_"+string(a))
 	}
 }

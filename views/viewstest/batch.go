@@ -262,18 +262,18 @@ func batchItemFixtures(running views.BatchModel) []Fixture {
 	none.Rows, none.Q, none.Active, none.Number, none.Current = nil, "nobody", true, 1, false
 	one := views.BatchItemModel{Frame: frame(views.SectionOperations, batchURL+"/items/1"), Batch: items.Batch, Number: 2, Item: done, Hash: hashOne, Content: campaignSamples().Rows[0].Content,
 		Request: mailVersion().Request, Next: batchURL + "/items/2", All: items.Path}
-	act := func(a views.BatchAct) views.BatchActModel {
+	act := func(a operation.BatchAct) views.BatchActModel {
 		return views.BatchActModel{Frame: frame(views.SectionOperations, batchURL+"/"+string(a)), Form: form(batchURL + "/" + string(a)), Act: a, Batch: items.Batch, Counts: running.Counts, Mails: true, Where: "Postrider Mail"}
 	}
-	resume := act(views.BatchActResume)
+	resume := act(operation.BatchActResume)
 	resume.Pause = &views.BatchPause{Auto: "errors", Alarm: operation.BatchAlarm{Kind: operation.AlarmErrors, Count: 25, Of: 200, Limit: 100}, At: ago(time.Minute)}
 	return []Fixture{
 		{"batch-items", views.BatchItemsPage(items)},
 		{"batch-items-none", views.BatchItemsPage(none)},
 		{"batch-item", views.BatchItemPage(one)},
-		{"batch-pause", views.BatchActPage(act(views.BatchActPause))},
+		{"batch-pause", views.BatchActPage(act(operation.BatchActPause))},
 		{"batch-resume", views.BatchActPage(resume)},
-		{"batch-stop", views.BatchActPage(act(views.BatchActStop))},
-		{"batch-cancel", views.BatchActPage(act(views.BatchActCancel))},
+		{"batch-stop", views.BatchActPage(act(operation.BatchActStop))},
+		{"batch-cancel", views.BatchActPage(act(operation.BatchActCancel))},
 	}
 }
