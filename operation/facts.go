@@ -27,7 +27,7 @@ type Facts struct {
 	KeyFirst   time.Time          // first dispatch with Key; zero = never used
 	LastLookup *LookupFact        // newest lookup, nil = none
 	LookupAt   time.Time          // when the next lookup is due; zero = none planned
-	Misses     int                // lookups since the last dispatch that did not find it
+	Misses     int                // lookups since the last dispatch that did not find the one effect
 
 	// LastDispatch is the newest dispatch of any attempt, settled or not; zero = none.
 	LastDispatch time.Time

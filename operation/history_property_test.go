@@ -158,6 +158,9 @@ func (m *machine) check() {
 	if _, r := Permit(f, m.now); r == nil && m.state != Ready && m.state != RetryScheduled && m.state != Unknown {
 		t.Fatalf("I6: the gate lets %s through", m.state)
 	}
+	if m.disputed && m.state != Review {
+		t.Fatalf("disputed in %s", m.state)
+	}
 	switch m.state {
 	case Confirmed:
 		if len(m.w.ledger) == 0 {

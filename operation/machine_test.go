@@ -145,6 +145,8 @@ func (m *machine) move(events ...Event) {
 		m.state = to
 		if ev == EvDispute {
 			m.disputed, m.answers = true, nil
+		} else if m.disputed {
+			m.t.Fatalf("%s moves what is disputed, and nobody settled it", ev)
 		}
 		if ev == EvRefuseReexecution {
 			m.clearance, m.request = nil, nil
@@ -277,10 +279,10 @@ func (m *machine) evidence(r Result) {
 	if r.Outcome != OutcomeConfirmed && (len(after.Events) > 0 || after.RetryAt != before.RetryAt) {
 		m.t.Fatalf("a late report without an effect did something: %+v", after)
 	}
-	if r.Outcome == OutcomeConfirmed && before.State != Confirmed {
+	m.apply(after)
+	if r.Outcome == OutcomeConfirmed && before.State != Confirmed && m.state == Confirmed {
 		m.reference = r.TargetReference
 	}
-	m.apply(after)
 	m.cancelUnsent()
 }
 
@@ -298,7 +300,7 @@ func (m *machine) look() {
 		return
 	}
 	m.apply(AfterLookup(f, l, policy, m.now))
-	if l.Result == LookupOne {
+	if m.state == Confirmed {
 		m.reference = l.ID
 	}
 	m.cancelUnsent()

@@ -177,9 +177,8 @@ func (m *machine) done() bool {
 	if len(m.w.ledger) == 0 || MayConfirmDone(m.state, m.says(1), m.w.ledger[0].ref, false) != nil {
 		return false
 	}
-	m.reference = m.w.ledger[0].ref
+	m.reference, m.disputed = m.w.ledger[0].ref, false
 	m.move(EvEffect)
-	m.disputed = false
 	return true
 }
 

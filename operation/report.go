@@ -51,7 +51,7 @@ func AfterLateReport(f Facts, r Result, reference string, now time.Time) After {
 	if r.Outcome != OutcomeConfirmed {
 		return a
 	}
-	a.Events, a.RetryAt = EffectFound(f.State), time.Time{}
+	a.Events, a.RetryAt = EffectFound(f.State, f.Disputed), time.Time{}
 	if f.State == Confirmed && reference != "" && r.TargetReference != reference {
 		a.DuplicateSuspected, a.Code = true, CodeDuplicate
 	}

@@ -125,7 +125,7 @@ func TestFieldCase30_LateReport(t *testing.T) {
 			}
 		}
 		a := AfterLateReport(f, Result{Outcome: OutcomeConfirmed, TargetReference: "ref_1"}, "", at1h)
-		if !slices.Equal(a.Events, EffectFound(s)) || a.DuplicateSuspected || !a.RetryAt.IsZero() {
+		if !slices.Equal(a.Events, EffectFound(s, false)) || a.DuplicateSuspected || !a.RetryAt.IsZero() {
 			t.Errorf("%s, late effect: %+v", s, a)
 		}
 	}

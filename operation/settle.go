@@ -174,8 +174,9 @@ func nextProtected(f Facts, p RetryPolicy, now time.Time, wish time.Duration) ti
 // lookupGrace is how long a lookup may take before the repeat no longer waits for it.
 const lookupGrace = 10 * time.Second
 
-// AfterLookup gives what follows from a lookup in a state that is not closed. For a
-// closed operation only a contradiction matters: see AfterLookupClosed, to which it
+// AfterLookup gives what follows from a lookup in a state that is not closed. Of a disputed
+// operation an effect that is found is evidence for the person who settles the dispute; no
+// other lookup is planned then. For a closed operation only a contradiction matters: see AfterLookupClosed, to which it
 // hands over without a reference. Facts may or may not count this lookup already.
 func AfterLookup(f Facts, l LookupFinding, p RetryPolicy, now time.Time) After {
 	if f.State.Closed() {
@@ -184,17 +185,19 @@ func AfterLookup(f Facts, l LookupFinding, p RetryPolicy, now time.Time) After {
 	f.LastLookup = &LookupFact{Result: l.Result, At: now}
 	switch l.Result {
 	case LookupOne:
-		a := After{Events: []Event{EvEffect}}
+		a := After{Events: EffectFound(f.State, f.Disputed)}
 		if q := f.quietAt().Add(f.Protection.LookupLag); len(f.Unsettled) > 1 && q.After(now) {
 			a.LookupAt = q // another attempt may still have an effect
 		}
 		return a
+	}
+	f.Misses = max(f.Misses, 1) // the next one comes later, and each time later
+	switch l.Result {
 	case LookupMany:
 		return escalated(f, After{DuplicateSuspected: true, LookupAt: nextLookup(f, p, now), Code: CodeDuplicate})
 	case LookupMismatch:
 		return escalated(f, After{LookupAt: nextLookup(f, p, now), Code: CodeContentDiffers})
 	}
-	f.Misses = max(f.Misses, 1)
 	if f.State != Unknown {
 		return After{LookupAt: nextLookup(f, p, now), RetryAt: f.RetryAt, KeyAnswered: f.KeyAnswered}
 	}
@@ -216,9 +219,9 @@ func AfterLookupClosed(f Facts, l LookupFinding, reference string, p RetryPolicy
 		a.LookupAt = now.Add(max(p.Wait(max(f.Misses, 1), 0), 500*time.Millisecond))
 	case LookupMany:
 		a.DuplicateSuspected, a.Code = true, CodeDuplicate
-		a.Events = EffectFound(f.State)
+		a.Events = EffectFound(f.State, f.Disputed)
 	case LookupOne:
-		a.Events = EffectFound(f.State)
+		a.Events = EffectFound(f.State, f.Disputed)
 		if f.State == Confirmed && reference != "" && l.ID != "" && l.ID != reference {
 			a.DuplicateSuspected, a.Code = true, CodeDuplicate
 		}
@@ -242,19 +245,6 @@ func escalated(f Facts, a After) After {
 		}
 	}
 	return a
-}
-
-// EffectFound gives the events by which evidence of an effect moves any state: open
-// states become confirmed, states closed without effect go back to review.
-func EffectFound(s State) []Event {
-	switch s {
-	case Confirmed:
-		return nil
-	case Rejected, Cancelled, NotExecuted:
-		return []Event{EvDispute}
-	default:
-		return []Event{EvEffect}
-	}
 }
 
 // LeaseEnded gives the outcome of an attempt whose lease ran out: before dispatch

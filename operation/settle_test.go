@@ -217,7 +217,7 @@ func TestAfterLookupClosed(t *testing.T) {
 // FC-33: evidence may reopen, a sweep never lowers; every state has an answer.
 func TestFieldCase33_EvidenceOfAnEffectInEveryState(t *testing.T) {
 	for _, s := range States {
-		to, ok := Apply(s, EffectFound(s)...)
+		to, ok := Apply(s, EffectFound(s, false)...)
 		want := Confirmed
 		if s.WithoutEffect() {
 			want = Review

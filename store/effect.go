@@ -92,7 +92,8 @@ func (u *unit) lateReport(att attemptRow, r operation.Result) error {
 }
 
 // effectFound is evidence of an effect arriving in any state (MODEL §4). sent is when the
-// request that it answers was dispatched; zero = it does not say.
+// request that it answers was dispatched; zero = it does not say. The caller has recorded the
+// evidence: of a disputed operation that is all, since a person settles it.
 func (u *unit) effectFound(by, ref, link string, sent time.Time, links ...string) error {
 	o := u.op
 	if taken, err := u.takenBy(ref); err != nil || taken != "" {
@@ -111,8 +112,10 @@ func (u *unit) effectFound(by, ref, link string, sent time.Time, links ...string
 		}
 		return nil
 	}
-	evs := operation.EffectFound(o.State)
-	if len(evs) == 1 && evs[0] == operation.EvDispute {
+	switch evs := operation.EffectFound(o.State, o.Disputed); {
+	case len(evs) == 0:
+		return nil
+	case evs[0] == operation.EvDispute:
 		return u.reopen(append(links, "reference", ref)...)
 	}
 	// the effect answers the open question of the attempts

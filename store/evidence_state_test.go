@@ -249,6 +249,9 @@ func TestSomebodyElsesEffect(t *testing.T) {
 			if n := r.count(`target_references WHERE operation_id = $1`); n != 0 {
 				t.Error("two operations claim one effect")
 			}
+			if kind == "Lookup" && r.count(`operations WHERE id = $1 AND state = 'review' AND lookup_at > updated_at`) != 1 {
+				t.Error("it is looked for again at once, or nobody is asked")
+			}
 			r.whole()
 		})
 	}

@@ -82,8 +82,8 @@ func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []str
 		return nil
 	}
 	o.LastLookup, o.LastLookupAt = string(l.Result), &at
-	if missed {
-		o.Misses++
+	if l.Result != operation.LookupOne {
+		o.Misses++ // the next one comes later
 	}
 	if o.RequestID != "" && l.Result != operation.LookupUnreachable {
 		if _, err := u.exec(`UPDATE reexecution_requests SET checked_at = $2 WHERE id = $1 AND state IN ('requested', 'approved')`, string(o.RequestID), at); err != nil {
@@ -103,14 +103,7 @@ func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []str
 		}
 	}
 	if l.Result == operation.LookupOne {
-		if err := u.effectFound("destination", l.ID, l.URL, time.Time{}, links...); err != nil {
-			return err
-		}
-		if o.State == operation.Confirmed {
-			o.LookupAt = nil
-			return u.settleUnsettled("confirmed")
-		}
-		return nil
+		return u.lookupFound(f, l, links)
 	}
 	if o.State.Closed() {
 		return u.closedLookup(l, links)
@@ -123,6 +116,27 @@ func (u *unit) recordLookup(l operation.LookupFinding, at time.Time, links []str
 	// its own growing intervals, not by waking an attempt that asks for it again.
 	o.asleep = o.State == operation.Ready && l.Result == operation.LookupUnreachable
 	return u.follow(a, string(l.Result), links...)
+}
+
+// lookupFound is a lookup that found one effect: it confirms, it is evidence for whoever
+// settles a dispute, or, where another operation has it, a candidate for a person.
+func (u *unit) lookupFound(f operation.Facts, l operation.LookupFinding, links []string) error {
+	o := u.op
+	if err := u.effectFound("destination", l.ID, l.URL, time.Time{}, links...); err != nil {
+		return err
+	}
+	switch {
+	case o.State == operation.Confirmed:
+		o.LookupAt = nil
+		return u.settleUnsettled("confirmed")
+	case o.State.Closed(), o.Disputed:
+		o.LookupAt = nil // it is found; nothing is looked for any more
+	case o.State != operation.InProgress:
+		l.Result = operation.LookupMismatch
+		u.stopped = stopped{finding: &l}
+		return u.follow(operation.AfterLookup(f, l, u.profile.Retry, u.now), string(operation.CodeReferenceTaken), links...)
+	}
+	return nil
 }
 
 // closedLookup is a lookup after closing: several effects are a duplicate for the owner.
