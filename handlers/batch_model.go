@@ -46,6 +46,9 @@ func (b batchOf) standing() views.BatchStanding {
 	if out.Pause != nil && out.Pause.Auto != "" {
 		out.Pause.Alarm = alarmOf(b.p.Batch, limitsOf(b.p.Stage2))
 	}
+	if out.Stop != nil {
+		out.Stop.Again = b.p.Again
+	}
 	return out
 }
 

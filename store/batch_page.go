@@ -20,6 +20,7 @@ type BatchPage struct {
 	Policy    *operation.Policy // pinned for the current version; nil = it was not submitted
 	Canary    int               // how many of the first items go out before the second decision; 0 = no canary
 	Counts    BatchCounts
+	Again     int                // of a stopped one: items that were, or may be, tried once more all the same, by a decision about each alone
 	Parties   []operation.UserID // author, editors, submitter, who prompted
 	Approvals []BatchApproval    // every decision, oldest first
 	Standing  []BatchApproval    // those that stand on the current version in this phase and round
@@ -166,8 +167,16 @@ func (p *BatchPage) readStanding(c *batchChange) error {
 func (p *BatchPage) readCounts(c *batchChange) error {
 	all, err := c.countBatches([]Batch{p.Batch})
 	p.Counts = all[p.ID]
-	return err
+	if err != nil || !p.Stopped() {
+		return err
+	}
+	return c.get(&p.Again, againSQL, string(p.ID), p.StoppedAt)
 }
+
+// againSQL counts the items of the stopped batch $1 whose re-execution is permitted, or was
+// dispatched after the stop at $2.
+const againSQL = `SELECT count(DISTINCT r.operation_id) FROM reexecution_requests r JOIN operations o ON o.id = r.operation_id
+	WHERE o.batch_id = $1 AND (r.state = 'approved' OR EXISTS (SELECT 1 FROM attempts a WHERE a.operation_id = r.operation_id AND a.kind = 'reexecution' AND a.dispatched_at > $2))`
 
 // rateSpan is how far back attempts count for the rate.
 const rateSpan = time.Minute

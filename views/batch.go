@@ -78,9 +78,10 @@ type BatchPause struct {
 
 // BatchStop is the end that a person put to a batch: what was not sent stays unsent.
 type BatchStop struct {
-	Who Who
-	Why string
-	At  time.Time
+	Who   Who
+	Why   string
+	At    time.Time
+	Again int // items for which people permitted one more attempt all the same
 }
 
 // BatchApproved is the first column: what was, or is to be, approved.

@@ -117,7 +117,7 @@ func canaryPart(ops map[operation.State]int) *views.BatchCanary {
 func stoppedHalfway() views.BatchModel {
 	m := underWay(operation.BatchClosed, map[operation.State]int{operation.Confirmed: 4211, operation.NotExecuted: 2, operation.Cancelled: 31})
 	m.Counts.Unsent, m.Counts.ToCome = m.Counts.ToCome, 0
-	m.Head.Stop = &views.BatchStop{Who: lead, Why: "The offer was withdrawn.", At: ago(9 * time.Minute)}
+	m.Head.Stop = &views.BatchStop{Who: lead, Why: "The offer was withdrawn.", At: ago(9 * time.Minute), Again: 1}
 	closeBatch(&m)
 	return m
 }
