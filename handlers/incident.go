@@ -79,7 +79,17 @@ func incidentView(r store.IncidentItem, v *web.Visit, places []store.Named) view
 	if r.OwnerID != "" {
 		out.Owner = views.PersonWho(r.OwnerName, r.OwnerID == v.User.ID)
 	}
+	out.Library = libraryPattern(r.Library, places, v.Printer())
 	return out
+}
+
+// libraryPattern is the pattern of the library that an incident names; nil = none.
+func libraryPattern(n store.PatternName, places []store.Named, p *text.Printer) *views.PatternView {
+	if n.ID == "" {
+		return nil
+	}
+	return &views.PatternView{ID: n.ID, URL: pathPattern(n.ID), Destination: views.Link{Label: placeTitles([]string{n.Destination}, places, p)[0], URL: pathDestination(n.Destination)},
+		Phase: n.Phase, Code: n.Code, Status: n.Status, Error: n.Error}
 }
 
 // placeTitles gives destinations by the titles that people know them by.

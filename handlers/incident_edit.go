@@ -50,7 +50,7 @@ func (s *site) showIncidentEdit(c echo.Context, status int, t typed) error {
 	for _, x := range names.People {
 		m.People = append(m.People, views.Option{Value: string(x.ID), Label: x.Name, Selected: string(x.ID) == owner})
 	}
-	if m.Patterns, err = s.patternOptions(c, in, m.PatternID); err != nil {
+	if m.Patterns, err = s.patternOptions(c, in, names.Destinations, m.PatternID); err != nil {
 		return err
 	}
 	if status == http.StatusConflict {
@@ -62,11 +62,18 @@ func (s *site) showIncidentEdit(c echo.Context, status int, t typed) error {
 
 // patternOptions are the patterns of the library that cases of the incident's operations
 // belong to.
-func (s *site) patternOptions(c echo.Context, in *store.Incident, selected string) ([]views.Option, error) {
-	list, err := s.Store.PatternsOfIncident(c.Request().Context(), web.VisitOf(c).Actor(), in.ID)
+func (s *site) patternOptions(c echo.Context, in *store.Incident, places []store.Named, selected string) ([]views.Option, error) {
+	v := web.VisitOf(c)
+	list, err := s.Store.PatternsOfIncident(c.Request().Context(), v.Actor(), in.ID)
 	var out []views.Option
-	for _, p := range list {
-		out = append(out, views.Option{Value: string(p.ID), Label: views.Plain(p.Name), Selected: string(p.ID) == selected})
+	other := selected != ""
+	for _, n := range list {
+		other = other && string(n.ID) != selected
+		line := views.PatternLine(v.Printer(), *libraryPattern(n, places, v.Printer()))
+		out = append(out, views.Option{Value: string(n.ID), Label: views.Plain(line), Selected: string(n.ID) == selected})
+	}
+	if other { // chosen by somebody who sees more: saving the form keeps it
+		out = append(out, views.Option{Value: selected, Label: v.Printer().T("incidents.pattern_other"), Selected: true})
 	}
 	return out, err
 }

@@ -67,7 +67,7 @@ func (s *site) incidentModel(c echo.Context, in *store.Incident) (views.Incident
 	if in.OwnerID != "" {
 		m.Owner = views.PersonWho(in.OwnerName, in.OwnerID == v.User.ID)
 	}
-	m.Times = incidentTimes(in)
+	m.Library, m.Times = libraryPattern(in.Library, names.Destinations, v.Printer()), incidentTimes(in)
 	for _, f := range in.Flows {
 		if titles[f] == "" {
 			m.HiddenFlows++

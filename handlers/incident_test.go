@@ -22,6 +22,10 @@ func TestIncidentPages(t *testing.T) {
 	page := b.follow(opened).want(http.StatusOK)
 	page.says("Lost <b>answers</b>", "Effect in doubt", "Not settled yet")
 
+	// a pattern of the library that is chosen as the cause is named on the page and in the file
+	edit := b.get(path + "/edit").want(http.StatusOK)
+	b.follow(b.submit(edit, "form-edit", "pattern_id", h.patternOf(t, id))).has("library")
+
 	// two people edit: the second gets both versions and keeps what they typed
 	second := h.as(t, "ops2")
 	theirs := second.get(path + "/edit").want(http.StatusOK)
@@ -55,8 +59,8 @@ func TestIncidentPages(t *testing.T) {
 	page = b.follow(b.submit(page, "form-task", "title", "Ask for a status page", "role", "ops_owner")).says("Ask for a status page")
 	md := b.get(path + "/incident.md").want(http.StatusOK)
 	h.exported(t, "incident", path[strings.LastIndex(path, "/")+1:], "markdown")
-	if s := md.text(); strings.Contains(md.body, "<b>") || !strings.Contains(md.body, `\<b\>`) {
-		t.Errorf("the file holds markup: %s", s)
+	if s := md.text(); strings.Contains(md.body, "<b>") || !strings.Contains(md.body, `\<b\>`) || !strings.Contains(md.body, "Pattern of the library: ") {
+		t.Errorf("the file holds markup, or names no pattern: %s", s)
 	}
 	page = b.follow(b.submit(page, "form-sign", "sure", "yes")).says("Revision 1 signed by")
 	page.has("form-revise")
@@ -67,6 +71,15 @@ func TestIncidentPages(t *testing.T) {
 	other := h.as(t, "only-approver")
 	other.get(path).want(http.StatusNotFound)
 	other.get(path + "/incident.md").want(http.StatusNotFound)
+}
+
+// patternOf is the pattern of an operation's newest stop.
+func (h *house) patternOf(t *testing.T, id operation.ID) (pattern string) {
+	t.Helper()
+	if err := h.Owner.QueryRow(`SELECT pattern_id FROM stops WHERE operation_id = $1 ORDER BY id DESC LIMIT 1`, string(id)).Scan(&pattern); err != nil {
+		t.Fatal(err)
+	}
+	return pattern
 }
 
 // keeps checks that a form still holds what was typed.

@@ -38,7 +38,7 @@ func (s *Store) changeIncident(ctx context.Context, a Actor, sh IncidentShown, s
 			return err
 		}
 		c := &incidentChange{tx: t, actor: a, who: v}
-		if err := t.get(&c.row, `SELECT `+incidentColumns+` FROM incidents i WHERE i.id = $1 FOR UPDATE`, string(sh.ID)); err != nil {
+		if err := t.get(&c.row, `SELECT `+incidentColumns+incidentFrom+` WHERE i.id = $1 FOR UPDATE OF i`, string(sh.ID)); err != nil {
 			return err
 		}
 		if !c.row.seenBy(v) {
@@ -104,7 +104,14 @@ func (s *Store) EditIncident(ctx context.Context, a Actor, sh IncidentShown, e I
 	if err := e.check(); err != nil {
 		return err
 	}
+	offered, err := s.PatternsOfIncident(ctx, a, sh.ID)
+	if err != nil {
+		return err
+	}
 	return s.changeIncident(ctx, a, sh, operation.IncidentOpen, func(c *incidentChange) error {
+		if e.PatternID != "" && e.PatternID != c.row.PatternID && !slices.ContainsFunc(offered, func(n PatternName) bool { return n.ID == e.PatternID }) {
+			return &Invalid{Field: "pattern_id", Code: "mode_unknown"}
+		}
 		if e.Owner != "" && e.Owner != c.row.OwnerID {
 			if err := c.taskOwner(e.Owner); err != nil {
 				return err

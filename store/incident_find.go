@@ -27,6 +27,7 @@ type IncidentRow struct {
 	Class        operation.CauseClass    `db:"cause_class"`
 	PatternID    operation.PatternID     `db:"pattern_id"`
 	Pattern      string                  `db:"pattern"`
+	Library      PatternName             `db:"library"` // the pattern of the library, by PatternID
 	Cause        string                  `db:"cause"`
 	Response     string                  `db:"response"`
 	Prevention   string                  `db:"prevention"`
@@ -44,7 +45,7 @@ type IncidentRow struct {
 
 const incidentColumns = `i.id, i.number, i.title, i.state, i.rev, i.revision, i.first_at, i.last_at, i.detected_at, i.settled_at, i.summary, i.cause_class, i.pattern_id, i.pattern,
 	i.cause, i.response, i.prevention, COALESCE(i.owner_id, '') AS owner_id, COALESCE((SELECT name FROM users WHERE id = i.owner_id), '') AS owner_name, i.flows, i.destinations, i.began_at,
-	i.last_form, i.created_by, (SELECT name FROM users WHERE id = i.created_by) AS created_name, i.created_at, i.updated_at`
+	i.last_form, i.created_by, (SELECT name FROM users WHERE id = i.created_by) AS created_name, i.created_at, i.updated_at, ` + libraryColumns
 
 // seenBy: whoever may see one of its flows may know of it.
 func (r *IncidentRow) seenBy(v Viewer) bool {
@@ -143,7 +144,7 @@ func (t *tx) forViewer(in *Incident, v Viewer) error {
 	in.Operations = slices.DeleteFunc(in.Operations, func(o IncidentOperation) bool { return !v.Sees(o.Flow, o.Destination) })
 	in.Hidden = all - len(in.Operations)
 	if !in.Whole {
-		in.Hash, in.Text = "", ""
+		in.Hash, in.Text, in.Library = "", "", PatternName{}
 		for i := range in.Signatures {
 			in.Signatures[i].Says = ""
 		}
@@ -174,7 +175,7 @@ func (t *tx) forViewer(in *Incident, v Viewer) error {
 // loadIncident reads an incident with everything that its report says.
 func (t *tx) loadIncident(id operation.IncidentID) (*Incident, error) {
 	in := &Incident{}
-	if err := t.get(&in.IncidentRow, `SELECT `+incidentColumns+` FROM incidents i WHERE i.id = $1`, string(id)); err != nil {
+	if err := t.get(&in.IncidentRow, `SELECT `+incidentColumns+incidentFrom+` WHERE i.id = $1`, string(id)); err != nil {
 		return nil, err
 	}
 	if err := t.get(&in.Now, `SELECT clock_timestamp()`); err != nil {

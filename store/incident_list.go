@@ -31,6 +31,7 @@ type IncidentItem struct {
 	State        operation.IncidentState `db:"state"`
 	Class        operation.CauseClass    `db:"cause_class"`
 	Pattern      string                  `db:"pattern"`
+	Library      PatternName             `db:"library"` // the pattern of the library that was chosen
 	OwnerID      operation.UserID        `db:"owner_id"`
 	OwnerName    string                  `db:"owner_name"`
 	Flows        pq.StringArray          `db:"flows"`
@@ -46,7 +47,7 @@ type IncidentItem struct {
 const incidentItemColumns = `i.id, i.number, i.title, i.state, i.cause_class, i.pattern, COALESCE(i.owner_id, '') AS owner_id, COALESCE((SELECT name FROM users WHERE id = i.owner_id), '') AS owner_name,
 	i.flows, i.destinations, i.began_at, i.created_at, (SELECT count(*) FROM incident_operations p WHERE p.incident_id = i.id) AS operations,
 	(SELECT count(*) FROM improvement_tasks k WHERE k.incident_id = i.id AND k.state = 'open') AS open_tasks,
-	(SELECT count(*) FROM improvement_tasks k WHERE k.incident_id = i.id AND k.state = 'open' AND k.due_at < clock_timestamp()) AS late_tasks`
+	(SELECT count(*) FROM improvement_tasks k WHERE k.incident_id = i.id AND k.state = 'open' AND k.due_at < clock_timestamp()) AS late_tasks, ` + libraryColumns
 
 // IncidentList is one page of incidents, newest first.
 type IncidentList struct {
@@ -71,11 +72,12 @@ func (s *Store) ListIncidents(ctx context.Context, viewer Actor, f IncidentFilte
 		if err := q.GetContext(ctx, &out.Now, `SELECT clock_timestamp()`); err != nil {
 			return err
 		}
-		return q.SelectContext(ctx, &out.Rows, `SELECT `+incidentItemColumns+` FROM incidents i`+c.sql()+` ORDER BY i.created_at `+order+`, i.id `+order+` LIMIT `+c.arg(f.Limit+1), c.args...)
+		return q.SelectContext(ctx, &out.Rows, `SELECT `+incidentItemColumns+incidentFrom+c.sql()+` ORDER BY i.created_at `+order+`, i.id `+order+` LIMIT `+c.arg(f.Limit+1), c.args...)
 	})
 	if err != nil {
 		return nil, err
 	}
+	hideLibrary(out.Rows, v)
 	out.Rows, out.Next, out.Prev = keysetPage(out.Rows, f.Limit, f.Cursor, func(r IncidentItem) cursor { return cursor{At: r.CreatedAt, ID: operation.ID(r.ID)} })
 	return out, nil
 }
@@ -115,6 +117,16 @@ func (f IncidentFilter) conditions(v Viewer) (c conditions, order string) {
 	return c, order
 }
 
+// hideLibrary takes the library's pattern out of incidents that the viewer may not see whole:
+// it may come from a flow that is not theirs.
+func hideLibrary(rows []IncidentItem, v Viewer) {
+	for i, r := range rows {
+		if slices.ContainsFunc(r.Flows, func(f string) bool { return !v.Sees(f, "") }) {
+			rows[i].Library = PatternName{}
+		}
+	}
+}
+
 // seenIncidents narrows to what the viewer may know of.
 func seenIncidents(c *conditions, v Viewer) {
 	if all, flows := v.seenFlows(); !all {
@@ -133,7 +145,8 @@ func (t *tx) similarIncidents(in *Incident, v Viewer) (rows []IncidentItem, err 
 	c.add("i.created_at < ?", in.CreatedAt)
 	same := "(" + c.arg(string(in.PatternID)) + " <> '' AND i.pattern_id = " + c.arg(string(in.PatternID)) + " OR " + c.arg(in.Pattern) + " <> '' AND lower(i.pattern) = lower(" + c.arg(in.Pattern) + "))"
 	c.add("("+same+" OR i.cause_class = ? AND i.cause_class <> '' AND i.destinations && ?)", string(in.Class), pq.Array([]string(in.Destinations)))
-	err = t.list(&rows, `SELECT `+incidentItemColumns+`, `+same+` AS same_pattern FROM incidents i`+c.sql()+` ORDER BY same_pattern DESC, i.created_at DESC, i.id LIMIT `+c.arg(similarLimit), c.args...)
+	err = t.list(&rows, `SELECT `+incidentItemColumns+`, `+same+` AS same_pattern`+incidentFrom+c.sql()+` ORDER BY same_pattern DESC, i.created_at DESC, i.id LIMIT `+c.arg(similarLimit), c.args...)
+	hideLibrary(rows, v)
 	return rows, err
 }
 
@@ -149,8 +162,9 @@ func (s *Store) IncidentsOf(ctx context.Context, viewer Actor, id operation.ID) 
 	c.add("i.id IN (SELECT p.incident_id FROM incident_operations p WHERE p.operation_id = ?)", string(id))
 	err = s.read(ctx, func(q *sqlx.DB) error {
 		rows = nil
-		return q.SelectContext(ctx, &rows, `SELECT `+incidentItemColumns+` FROM incidents i`+c.sql()+` ORDER BY i.created_at DESC, i.id`, c.args...)
+		return q.SelectContext(ctx, &rows, `SELECT `+incidentItemColumns+incidentFrom+c.sql()+` ORDER BY i.created_at DESC, i.id`, c.args...)
 	})
+	hideLibrary(rows, v)
 	return rows, err
 }
 
@@ -186,11 +200,12 @@ func (s *Store) PickForIncident(ctx context.Context, viewer Actor, ids []operati
 		var c conditions
 		seenIncidents(&c, v)
 		c.add("i.id IN (SELECT p.incident_id FROM incident_operations p WHERE p.operation_id = ANY(?))", pq.Array(opIDs(rows)))
-		return q.SelectContext(ctx, &out.Known, `SELECT `+incidentItemColumns+` FROM incidents i`+c.sql()+` ORDER BY i.created_at DESC, i.id LIMIT 20`, c.args...)
+		return q.SelectContext(ctx, &out.Known, `SELECT `+incidentItemColumns+incidentFrom+c.sql()+` ORDER BY i.created_at DESC, i.id LIMIT 20`, c.args...)
 	})
 	if err != nil {
 		return nil, err
 	}
+	hideLibrary(out.Known, v)
 	names := s.titler(ctx, s.db)
 	for _, r := range rows {
 		if !v.Sees(r.Flow, r.Destination) {

@@ -50,7 +50,7 @@ func shownIncident(in *store.Incident) store.IncidentShown {
 }
 
 // written is everything that a report needs before it can be signed.
-var written = store.IncidentEdit{Title: "Coupons in doubt", Summary: "Answers were lost.", Class: operation.ClassOutage, Pattern: "Answer lost", PatternID: "pat_x",
+var written = store.IncidentEdit{Title: "Coupons in doubt", Summary: "Answers were lost.", Class: operation.ClassOutage, Pattern: "Answer lost",
 	Cause: "The destination was down.", Response: "We looked each one up.", Prevention: "Ask for a status page."}
 
 func TestIncident(t *testing.T) {
@@ -329,7 +329,7 @@ func TestListIncidents(t *testing.T) {
 	ok(t, f.Store.EditIncident(ctx, f.As("ops"), shownIncident(incidentAs(t, f, "ops", first)), written))
 	second := incident(t, f, "ops", f.Receive(t, storetest.InvoiceEvent())[0])
 	e := written
-	e.Title, e.Owner, e.PatternID, e.Pattern = "Invoices", f.Users["lead"], "", "answer LOST"
+	e.Title, e.Owner, e.Pattern = "Invoices", f.Users["lead"], "answer LOST"
 	ok(t, f.Store.EditIncident(ctx, f.As("ops"), shownIncident(incidentAs(t, f, "ops", second)), e))
 	for name, c := range map[string]struct {
 		f    store.IncidentFilter
@@ -364,5 +364,51 @@ func TestListIncidents(t *testing.T) {
 	}
 	if same := incidentAs(t, f, "ops", second).Similar; len(same) != 1 || same[0].ID != first || !same[0].SamePattern {
 		t.Errorf("similar: %+v", same)
+	}
+}
+
+// TestIncidentLibraryPattern chooses a pattern of the library as the cause: it is named
+// wherever the incident is, and earlier incidents are found by it alone.
+func TestIncidentLibraryPattern(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	quick(t, f)
+	ctx := t.Context()
+	var both []operation.IncidentID
+	for range 2 {
+		id := incident(t, f, "ops", inReview(t, f).id)
+		list, err := f.Store.PatternsOfIncident(ctx, f.As("ops"), id)
+		ok(t, err)
+		if len(list) != 1 {
+			t.Fatalf("patterns %+v", list)
+		}
+		e := written
+		e.Class, e.Pattern, e.PatternID = "", "", "pat_of_nobody"
+		invalid(t, f.Store.EditIncident(ctx, f.As("ops"), shownIncident(incidentAs(t, f, "ops", id)), e), "mode_unknown")
+		e.PatternID = list[0].ID
+		ok(t, f.Store.EditIncident(ctx, f.As("ops"), shownIncident(incidentAs(t, f, "ops", id)), e))
+		if got := incidentAs(t, f, "ops", id).Library; got != list[0] || got.Destination != "billing" || got.Code == "" {
+			t.Errorf("the incident names %+v, chosen was %+v", got, list[0])
+		}
+		both = append(both, id)
+	}
+	if same := incidentAs(t, f, "ops", both[1]).Similar; len(same) != 1 || same[0].ID != both[0] || !same[0].SamePattern || same[0].Library.ID == "" {
+		t.Errorf("similar: %+v", same)
+	}
+	// who sees one of its flows only is not told of a pattern that may come from another
+	two := incident(t, f, "ops", inReview(t, f).id, f.Receive(t, storetest.InvoiceEvent())[0])
+	list, err := f.Store.PatternsOfIncident(ctx, f.As("ops"), two)
+	ok(t, err)
+	e := written
+	e.PatternID = list[0].ID
+	ok(t, f.Store.EditIncident(ctx, f.As("ops"), shownIncident(incidentAs(t, f, "ops", two)), e))
+	narrow(t, f, "lead", operation.RoleApprover, "goodwill-invoice")
+	if got := incidentAs(t, f, "lead", two).Library; got.ID != "" {
+		t.Errorf("told of %+v", got)
+	}
+	rows, err := f.Store.ListIncidents(ctx, f.As("lead"), store.IncidentFilter{})
+	ok(t, err)
+	if len(rows.Rows) != 1 || rows.Rows[0].Library.ID != "" {
+		t.Errorf("listed %+v", rows.Rows)
 	}
 }

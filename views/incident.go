@@ -31,7 +31,20 @@ type IncidentView struct {
 	Owner                  Who
 	Class                  operation.CauseClass
 	Pattern                string
+	Library                *PatternView // the pattern of the library that was chosen; nil = none
 	SamePattern            bool
+}
+
+// PatternLine names a pattern of the library in one line: where, in which phase, what came back.
+func PatternLine(p *text.Printer, v PatternView) string {
+	parts := []string{patternTitle(p, v), v.Code}
+	if v.Status > 0 {
+		parts = append(parts, num64(int64(v.Status)))
+	}
+	if v.Error != "" {
+		parts = append(parts, v.Error)
+	}
+	return strings.Join(parts, " · ")
 }
 
 // PickModel is the form that opens an incident, or adds to one: it lists exactly what is

@@ -30,6 +30,9 @@ func IncidentMarkdown(m IncidentModel, p *text.Printer) string {
 	if m.Class != "" {
 		w.line("- " + p.T("incidents.class") + ": " + p.T("incidents.class."+string(m.Class)))
 	}
+	if m.Library != nil {
+		w.line("- " + p.T("incidents.pattern_of") + ": " + markdownText(PatternLine(p, *m.Library)))
+	}
 	if m.Pattern != "" {
 		w.line("- " + p.T("incidents.pattern") + ": " + markdownText(m.Pattern))
 	}

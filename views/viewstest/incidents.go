@@ -11,6 +11,7 @@ import (
 func incidentFixtures() []Fixture {
 	row := views.IncidentView{ID: "inc_1", Number: "INC-7", URL: "/incidents/inc_1", Title: "Tasks in doubt after the outage of the CRM", State: operation.IncidentOpen, Began: ago(26 * time.Hour),
 		Destinations: []string{"Northdesk CRM", "Mail"}, Operations: 23, OpenTasks: 2, LateTasks: 1, Owner: opsOwner, Class: operation.ClassOutage, Pattern: "Answer lost after the request left"}
+	row.Library = &views.PatternView{ID: "pat_1", URL: "/patterns/pat_1", Destination: views.Link{Label: "Northdesk CRM"}, Phase: operation.CauseWaiting, Code: "no_answer", Error: "… timeout awaiting response headers"}
 	old := row
 	old.ID, old.Number, old.Title, old.State, old.SamePattern, old.LateTasks = "inc_0", "INC-3", "応答が失われた操作", operation.IncidentSigned, true, 0
 	list := views.IncidentsModel{Frame: frame(views.SectionReports, views.PathIncidents), Rows: []views.IncidentView{row, old}, MayOpen: true}

@@ -41,6 +41,11 @@ const onPaper = `(() => {
 	}
 	for (const e of doc.querySelectorAll('time[title]:not([data-rel])'))
 		if (getComputedStyle(e).fontSize !== '0px' || getComputedStyle(e, '::after').content !== JSON.stringify(e.title)) wrong.push('a time that is not whole: ' + name(e))
+	const words = document.createTreeWalker(doc, NodeFilter.SHOW_TEXT)
+	for (let n; n = words.nextNode();) { // of what says when by the day on which it is read, nothing may be left
+		const e = n.parentElement, rel = e.closest('time[data-rel]')
+		if (shown(e) && !e.closest('.vh, time[title]:not([data-rel])') && (rel || /\b(today|yesterday|tomorrow|dzisiaj|dziś|wczoraj|jutro)\b|今日|昨日|明日/.test(n.data))) wrong.push('says nothing on paper: ' + name(e))
+	}
 	if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the paper')
 	return [...new Set(wrong)].slice(0, 20)
 })()`
