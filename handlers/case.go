@@ -23,10 +23,13 @@ func (b panelOf) reconcile() *views.ReconcileForm {
 	}
 	form, t := b.form("reconcile")
 	form.Barred = barred
+	done := evidenceFields(t, "done_")
+	reference, link := b.foundReference()
+	done.Link = t.or("done_link", link)
 	gen := operation.NextGeneration(b.p.KeyGeneration, b.p.Facts.Protection, b.p.Facts.KeyFirst, b.p.StoredError, b.p.Now)
 	return &views.ReconcileForm{
 		Form: form, Finding: views.Finding(t.val("finding")), Destination: b.p.Profile.Title.In(b.lang), Effect: b.p.EffectType,
-		Reference: t.val("done_reference"), DoneEvidence: evidenceFields(t, "done_"),
+		Reference: t.or("done_reference", reference), DoneEvidence: done,
 		Checklist: b.checklist(t), NotDoneEvidence: evidenceFields(t, "not_done_"), Then: views.Then(t.val("then")), NotDoneReason: t.val("not_done_reason"),
 		NotDoneBarred: tooEarly(b.p), Generation: gen, Key: b.key(gen),
 		References: t.val("duplicate_references"), DuplicateEvidence: evidenceFields(t, "duplicate_"),

@@ -44,7 +44,7 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 	if p.State == operation.Review && p.HoldUntil != nil && p.HoldUntil.After(p.Now) {
 		h.HoldUntil, h.HoldReason = *p.HoldUntil, holdReason(p)
 	}
-	h.Contradiction = contradictionOf(p, n)
+	h.Contradiction, h.Disputed = contradictionOf(p, n), disputedNote(p)
 	if k := p.LastCase; k != nil {
 		h.Case = &views.Link{Label: operation.CaseNumber(k.Number), URL: pathCase(k.ID)}
 		if k.Open() && k.TakenBy != "" {

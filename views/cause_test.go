@@ -18,6 +18,8 @@ func causeFamilies(f map[string][]string) {
 	f["assist.trouble."] = []string{"busy", "away", "refused", "unfit"}
 	f["contradiction.decision."] = operation.PersonDecisions
 	f["contradiction.told."] = []string{"callback", "lookup", "late_report"}
+	f["disputed.still."] = []string{"callback", "lookup", "late_report", "unnamed"}
+	f["disputed.found."] = f["disputed.still."]
 	f["action."] = append(f["action."], "write_pattern")
 }
 

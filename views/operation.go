@@ -77,6 +77,8 @@ type Head struct {
 	CaseWith Who
 	// Contradiction is evidence against what a person decided; nil = there is none.
 	Contradiction *Contradiction
+	// Disputed says what reports the effect although it is disputed; nil = it is not disputed.
+	Disputed *Disputed
 }
 
 // ConfirmedBy says whose word confirmed the effect.

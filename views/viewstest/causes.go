@@ -70,6 +70,12 @@ func causeFixtures() []Fixture {
 	against.Head.Contradiction = &views.Contradiction{By: support, Decided: ago(26 * time.Hour), Decision: "close_not_executed", Words: "Their audit log of that night shows no task with our reference.", Told: "callback", At: ago(12 * time.Minute),
 		Evidence: views.Link{Label: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}}
 
+	disputed := reviewPage()
+	disputed.Head.Disputed = &views.Disputed{Still: true, Told: "lookup", Reference: views.Link{Label: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}, At: ago(12 * time.Minute)}
+	disputed.Panel.Reconcile.Reference, disputed.Panel.Reconcile.DoneEvidence.Link = "TSK-20931", "https://northdesk.example/tasks/20931"
+	unseen := reviewPage()
+	unseen.Head.Disputed = &views.Disputed{Still: true}
+
 	library := views.PatternsModel{Frame: frame(views.SectionOperations, "/patterns"), Rows: patternViews(), Active: true,
 		Flows: []views.Option{{Value: "renewal", Label: "Subscription renewal"}}, Destinations: []views.Option{{Value: "crm", Label: "Northdesk CRM", Selected: true}},
 		Classes: []views.Option{{Value: "data_problem"}}, Phases: []views.Option{{Value: "waiting"}}, Pager: views.Pager{Next: "/patterns?after=x"}}
@@ -95,6 +101,8 @@ func causeFixtures() []Fixture {
 		{"cause-known", views.OperationPage(known)},
 		{"cause-model", views.OperationPage(model)},
 		{"cause-contradiction", views.OperationPage(against)},
+		{"cause-disputed", views.OperationPage(disputed)},
+		{"cause-disputed-unseen", views.OperationPage(unseen)},
 		{"patterns", views.PatternsPage(library)},
 		{"patterns-empty", views.PatternsPage(views.PatternsModel{Frame: frame(views.SectionOperations, "/patterns")})},
 		{"pattern", views.PatternPage(page)},
