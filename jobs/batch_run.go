@@ -14,7 +14,7 @@ import (
 // How a batch is worked on.
 const (
 	// releaseSlice is how many items become operations in one transaction, and how many are
-	// kept ready ahead of the workers.
+	// kept ready ahead of the workers, where those do not release what they claim.
 	releaseSlice = 250
 	// collectFor is how long outcomes wait for others before they are recorded together.
 	collectFor = 20 * time.Millisecond
@@ -43,6 +43,7 @@ type batchRun struct {
 	log      *slog.Logger
 	woken    chan struct{}
 	low      chan struct{} // few items are ready
+	ahead    atomic.Bool   // items are released ahead of their claims
 	done     chan recordable
 	flying   atomic.Int32 // claimed, and the destination has not answered
 	open     atomic.Int32 // claimed, and not recorded
@@ -148,7 +149,7 @@ func (r *batchRun) step(ctx context.Context, destination string) (over, idle boo
 		return false, ctx.Err() == nil && len(r.hands) < cap(r.hands)
 	}
 	before := time.Now()
-	c, err := r.w.store.ClaimGroup(ctx, r.w.actor, r.id, len(free), r.w.cfg.Name, r.passedOver()...)
+	c, err := r.claim(ctx, len(free))
 	if err != nil {
 		giveBack(free)
 		if ctx.Err() == nil {
@@ -174,6 +175,20 @@ func (r *batchRun) step(ctx context.Context, destination string) (over, idle boo
 		return false, false
 	}
 	return r.finished(ctx, c.Why), true
+}
+
+// claim takes what is due: operations that are there already, or else the next items.
+func (r *batchRun) claim(ctx context.Context, n int) (store.GroupClaimed, error) {
+	except := r.passedOver()
+	c, err := r.w.store.ReleaseAndClaim(ctx, r.w.actor, r.id, n, r.w.cfg.Name, except...)
+	if err != nil {
+		return c, err
+	}
+	r.ahead.Store(c.Ahead)
+	if !c.Due || len(c.Dispatched) > 0 {
+		return c, nil
+	}
+	return r.w.store.ClaimGroup(ctx, r.w.actor, r.id, n, r.w.cfg.Name, except...)
 }
 
 // finished moves the batch on when nothing of it is due, and tells whether it needs a runner
@@ -207,13 +222,13 @@ func (r *batchRun) finished(ctx context.Context, why *operation.Refusal) bool {
 	return true
 }
 
-// release keeps some items ready ahead of the workers.
+// release keeps some items ready ahead of the workers, where they do not release what they
+// claim.
 func (r *batchRun) release(ctx context.Context) {
 	for ctx.Err() == nil {
-		n, err := r.w.store.BatchBacklog(ctx, r.id, releaseSlice)
-		released := 0
-		if err == nil && n < releaseSlice {
-			released, err = r.w.store.ReleaseBatch(ctx, r.w.actor, r.id, releaseSlice)
+		released, err := 0, error(nil)
+		if r.ahead.Load() {
+			released, err = r.releaseAhead(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
 			r.log.Warn("no items could be released; it is tried again", "error", err)
@@ -228,6 +243,14 @@ func (r *batchRun) release(ctx context.Context) {
 		case <-time.After(batchLook / 4):
 		}
 	}
+}
+
+func (r *batchRun) releaseAhead(ctx context.Context) (int, error) {
+	n, err := r.w.store.BatchBacklog(ctx, r.id, releaseSlice)
+	if err != nil || n >= releaseSlice {
+		return 0, err
+	}
+	return r.w.store.ReleaseBatch(ctx, r.w.actor, r.id, releaseSlice)
 }
 
 // passedOver are the operations that were refused a moment ago.

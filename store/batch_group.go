@@ -20,6 +20,10 @@ type GroupClaimed struct {
 	// Alone are operations that are due and not for a group: another clearance than their
 	// batch's, or something unusual. ClaimAndDispatch decides about them.
 	Alone []operation.ID
+	// Due: operations that are there already can be claimed.
+	Due bool
+	// Ahead: the batch's items become operations by ReleaseBatch, ahead of their claims.
+	Ahead bool
 	// Why nothing of the batch may be begun now; nil = it may, or nothing was due.
 	Why *operation.Refusal
 }
@@ -182,8 +186,7 @@ func (g *group) claimOne(u *unit, worker string, suppressed bool, out *GroupClai
 		out.Alone = append(out.Alone, id)
 		return nil
 	}
-	u.joined = true
-	c, att, refusal, err := u.claim(worker)
+	d, refusal, err := u.dispatchJoined(worker)
 	if err != nil {
 		return g.leave(id, err, out)
 	}
@@ -194,10 +197,24 @@ func (g *group) claimOne(u *unit, worker string, suppressed bool, out *GroupClai
 		}
 		return nil
 	}
+	out.Dispatched = append(out.Dispatched, d)
+	g.units = append(g.units, u)
+	return nil
+}
+
+// dispatchJoined claims and dispatches in one decision, if the gate permits it. A refusal may
+// have changed the operation (replanned); an error that is a refusal came too late for that,
+// and nothing of the unit may be written then.
+func (u *unit) dispatchJoined(worker string) (Dispatched, *operation.Refusal, error) {
+	u.joined = true
+	c, att, refusal, err := u.claim(worker)
 	d := Dispatched{Claimed: c}
+	if err != nil || refusal != nil {
+		return d, refusal, err
+	}
 	f, err := u.gateFacts()
 	if err != nil {
-		return g.leave(id, err, out)
+		return d, nil, err
 	}
 	sendBy := operation.SendBy(att.perm, att.LeaseUntil)
 	req, err := u.resolve(&att, &d, f)
@@ -205,14 +222,9 @@ func (g *group) claimOne(u *unit, worker string, suppressed bool, out *GroupClai
 		err = operation.Refuse(operation.CodeSendByPassed)
 	}
 	if err != nil {
-		return g.leave(id, err, out)
+		return d, nil, err
 	}
-	if err := u.writeDispatch(&att, &d, req, sendBy, true); err != nil {
-		return err
-	}
-	out.Dispatched = append(out.Dispatched, d)
-	g.units = append(g.units, u)
-	return nil
+	return d, nil, u.writeDispatch(&att, &d, req, sendBy, true)
 }
 
 // leave lets an operation be decided upon alone when the rules refused it on the way. The

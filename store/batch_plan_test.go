@@ -102,11 +102,16 @@ func TestBatchReadsItsOwnRows(t *testing.T) {
 		ok(t, err)
 		return id
 	}
-	other, id := mailingOf("other", 1500, 1000), mailingOf("own", items, 500)
+	other, id, fresh := mailingOf("other", 1500, 1000), mailingOf("own", items, 500), mailingOf("fresh", items, 0)
 	ok(t, f.Store.Close()) // what its sessions read counts before
 	r, ctx, lead := newReads(t, f), t.Context(), f.As("lead")
 	for _, round := range []string{"no statistics: ", "statistics: "} {
 		var c store.GroupClaimed
+		r.most(round+"a release with its claim", 4*group, func(s *store.Store) (err error) { c, err = s.ReleaseAndClaim(ctx, runner, fresh, group, "w"); return err })
+		if len(c.Dispatched) != group {
+			t.Fatalf("%d released and claimed", len(c.Dispatched))
+		}
+		r.most(round+"their record", 8*group, func(s *store.Store) error { _, err := s.RecordGroup(ctx, runner, fresh, confirmed(c.Dispatched)); return err })
 		r.most(round+"a release", 4*group, func(s *store.Store) error { _, err := s.ReleaseBatch(ctx, runner, id, group); return err })
 		r.most(round+"a claim", 4*group, func(s *store.Store) (err error) { c, err = s.ClaimGroup(ctx, runner, id, group, "w"); return err })
 		if len(c.Dispatched) != group {

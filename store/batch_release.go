@@ -24,27 +24,33 @@ var releaseItemsSQL = `SELECT i.position, i.item_key, i.hash, i.excluded, CASE W
 		UNION ALL ` + batchRows("CAST($6 AS text)", "i.item_key") + ` AND z.stage = ANY ($5)) s), '') ELSE '' END AS same
 	FROM batch_items i WHERE i.batch_id = $1 AND i.number = $2 AND i.position > $3 AND i.position <= $4 ORDER BY i.position`
 
-// releaseSQL makes operations of items: $1 their history, $2 their identifiers, $3 what they
-// have in common, $4 batch, $5 version, $6 up to which position the batch is released then.
-// Content and request are the item's own, whose hash the clearance repeats.
+// releaseSQL makes operations of items: $1 their history, $2 the operations, $3 what they
+// have in common, $4 batch, $5 version, $6 up to which position the batch is released then, $7
+// the epoch that was read. Content and request are the item's own, whose hash the clearance
+// repeats. An operation may begin with an attempt under way: the part att follows then.
 const releaseSQL = `WITH k AS MATERIALIZED (SELECT * FROM jsonb_to_record(CAST($3 AS jsonb)) AS k(run text, flow text, fv int, stage text, no int, stages int, dest text, action text, effect text, account text, env text,
-		source text, max int, expires timestamptz, at timestamptz, clearance text, upto int, required int, policy text)),
-	i AS MATERIALIZED (SELECT x.*, y.item_key, y.title, y.hash FROM jsonb_to_recordset(CAST($2 AS jsonb)) AS x(n int, id text, ver text, clr text, st text, seq bigint, head text, nk text, nr text, nu text, ns boolean, na timestamptz)
-		CROSS JOIN LATERAL (SELECT * FROM batch_items y WHERE y.batch_id = $4 AND y.number = $5 AND y.position = x.n OFFSET 0) y),
+		source text, max int, expires timestamptz, at timestamptz, clearance text, upto int, required int, policy text) WHERE (SELECT epoch FROM installation) = $7),
+	i AS MATERIALIZED (SELECT x.*, y.title, y.hash FROM jsonb_to_recordset(CAST($2 AS jsonb)) AS x(n int, id text, key text, ver text, cl text, st text, au int, ae int, fe bigint, oa text, kf timestamptz, ld timestamptz,
+		nk text, nr text, nu text, ns boolean, na timestamptz, cs bigint, ch text)
+		CROSS JOIN LATERAL (SELECT * FROM batch_items y WHERE y.batch_id = $4 AND y.number = $5 AND y.position = x.n OFFSET 0) y WHERE y.item_key = x.key),
 	op AS (INSERT INTO operations (id, run_id, flow, flow_version, stage, stage_no, stages, item_key, destination, action, effect_type, account, environment, title, state, version_id, version_no, clearance_id,
+		attempts_used, attempts_ever, fence, open_attempt, key_first, last_dispatch,
 		attempts_max, next_kind, next_role, next_user, next_system, next_at, next_since, expires_at, chain_seq, chain_hash, created_at, updated_at, source, batch_id, batch_no)
-		SELECT i.id, k.run, k.flow, k.fv, k.stage, k.no, k.stages, i.item_key, k.dest, k.action, k.effect, k.account, k.env, i.title, i.st, i.ver, 1, i.clr,
-		k.max, i.nk, COALESCE(i.nr, ''), i.nu, COALESCE(i.ns, false), i.na, k.at, k.expires, i.seq, decode(i.head, 'hex'), k.at, k.at, k.source, $4, i.n FROM i CROSS JOIN k RETURNING id),
+		SELECT i.id, k.run, k.flow, k.fv, k.stage, k.no, k.stages, i.key, k.dest, k.action, k.effect, k.account, k.env, i.title, i.st, i.ver, 1, i.cl,
+		COALESCE(i.au, 0), COALESCE(i.ae, 0), COALESCE(i.fe, 0), i.oa, i.kf, i.ld,
+		k.max, COALESCE(i.nk, ''), COALESCE(i.nr, ''), i.nu, COALESCE(i.ns, false), i.na, k.at, k.expires, i.cs, decode(i.ch, 'hex'), k.at, k.at, k.source, $4, i.n FROM i CROSS JOIN k RETURNING id),
 	ver AS (INSERT INTO content_versions (id, operation_id, number, author_kind, author_id, prompted_by, model, note, hash, account, environment, credential, flow_version, destination_version, created_at)
 		SELECT i.ver, i.id, 1, v.author_kind, v.author_id, v.prompted_by, v.model, v.note, i.hash, k.account, k.env, v.credential, v.flow_version, v.destination_version, k.at
 		FROM k CROSS JOIN (SELECT * FROM batch_versions v WHERE v.batch_id = $4 AND v.number = $5) v CROSS JOIN i RETURNING id),
 	bod AS (INSERT INTO version_bodies (version_id, content, request, salt) SELECT i.ver, y.content, y.request, y.salt FROM i
 		CROSS JOIN LATERAL (SELECT * FROM batch_bodies y WHERE y.batch_id = $4 AND y.number = $5 AND y.position = i.n OFFSET 0) y RETURNING version_id),
 	clr AS (INSERT INTO clearances (id, operation_id, version_id, hash, kind, required, policy, expires_at, created_at, batch_clearance_id, batch_id, batch_number, batch_upto, batch_no)
-		SELECT i.clr, i.id, i.ver, i.hash, 'content', k.required, k.policy, k.expires, k.at, k.clearance, $4, $5, k.upto, i.n FROM i CROSS JOIN k RETURNING id),
+		SELECT i.cl, i.id, i.ver, i.hash, 'content', k.required, k.policy, k.expires, k.at, k.clearance, $4, $5, k.upto, i.n FROM i CROSS JOIN k RETURNING id),
 	cnt AS (INSERT INTO batch_counts AS c (batch_id, state, n) SELECT $4, i.st, count(*) FROM i GROUP BY i.st ORDER BY i.st ON CONFLICT (batch_id, state) DO UPDATE SET n = c.n + EXCLUDED.n),
 	bat AS (UPDATE batches SET released = $6 WHERE id = $4 RETURNING id),
-	h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM bat))
+	h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM bat))`
+
+const releaseTail = `
 	SELECT (SELECT count(*) FROM op) AS ops, (SELECT count(*) FROM bod) AS bodies`
 
 // releaseItem is an item that is about to become an operation.
@@ -56,12 +62,21 @@ type releaseItem struct {
 	Same     string              `db:"same"`
 }
 
+// releaseRow is one operation as releaseSQL reads it.
+type releaseRow struct {
+	N   int                 `json:"n"`
+	Key string              `json:"key"`
+	Ver operation.VersionID `json:"ver"`
+	groupOp
+}
+
 // releasing is one slice of a batch on its way to become operations.
 type releasing struct {
 	*heldBatch
 	clearance *batchCleared
 	released  int // up to which position
-	rows      []map[string]any
+	rows      []releaseRow
+	w         writes // what they begin with
 	entries   []operation.Entry
 	where     placed
 	now       time.Time
@@ -82,7 +97,7 @@ func (s *Store) ReleaseBatch(ctx context.Context, a Actor, id operation.BatchID,
 		if err != nil {
 			return err
 		}
-		r := &releasing{heldBatch: h, now: h.at(), next: map[operation.State]operation.NextDecision{}}
+		r := newReleasing(h)
 		if n, err = r.release(slice); err == nil && r.released == 0 {
 			err = errDone
 		}
@@ -94,16 +109,25 @@ func (s *Store) ReleaseBatch(ctx context.Context, a Actor, id operation.BatchID,
 	return n, err
 }
 
+func newReleasing(h *heldBatch) *releasing {
+	return &releasing{heldBatch: h, now: h.at(), next: map[operation.State]operation.NextDecision{}, clearance: h.cleared[h.ClearanceID]}
+}
+
+// mayRelease reports that more may be released: people have cleared it, and their decision
+// holds. When it holds no longer, they approve the rest anew.
+func (r *releasing) mayRelease(released, cleared int) bool {
+	return r.State.Cleared() && released < cleared && r.clearance != nil && (r.clearance.Expires == nil || r.now.Before(*r.clearance.Expires))
+}
+
 func (r *releasing) release(slice int) (int, error) {
-	if r.mayGo() != nil || !r.State.Cleared() || slice < 1 {
+	if r.mayGo() != nil || slice < 1 {
 		return 0, nil
 	}
 	var at []struct{ Released, Cleared, Number int }
 	if err := r.list(&at, releaseHeadSQL, string(r.ID)); err != nil || len(at) == 0 {
 		return 0, err
 	}
-	r.clearance = r.cleared[r.ClearanceID]
-	if at[0].Released >= at[0].Cleared || r.clearance == nil || r.lapsed() {
+	if !r.mayRelease(at[0].Released, at[0].Cleared) {
 		return 0, nil
 	}
 	var items []releaseItem
@@ -124,12 +148,10 @@ func (r *releasing) release(slice int) (int, error) {
 	if r.released == 0 {
 		return 0, nil
 	}
-	return len(r.rows), r.write(at[0].Number)
-}
-
-// lapsed reports that the clearance holds no longer: people approve the rest anew.
-func (r *releasing) lapsed() bool {
-	return r.clearance.Expires != nil && !r.now.Before(*r.clearance.Expires)
+	if err := r.write(at[0].Number); err != nil {
+		return 0, err
+	}
+	return len(r.rows), r.noteRelease(strconv.Itoa(len(r.rows)))
 }
 
 // item prepares one item; goes is false when the release ends before it.
@@ -141,25 +163,42 @@ func (r *releasing) item(i releaseItem) (goes bool, err error) {
 	if err != nil || !goes {
 		return goes, err
 	}
-	o := &opRow{ID: operation.DeriveID(r.s.secret, operation.Intent{Flow: r.Flow, RunKeyHash: hash32(r.RunKeyHash), Stage: r.Stage, ItemKey: i.Key}), RunID: r.RunID, Flow: r.Flow, FlowVersion: r.FlowVersion,
-		Stage: r.Stage, Destination: r.Destination, VersionID: operation.VersionID(newID("ver")), ClearanceID: operation.ClearanceID(newID("clr")), ChainHash: make([]byte, 32)}
-	u := &unit{tx: r.tx, actor: r.actor, now: r.now, op: o, flow: r.flow, who: r.who}
-	u.enter(o, "create", "", operation.Ready, "", "event", r.EventID, "run", string(r.RunID), versionHash, hex.EncodeToString(i.Hash), "batch", string(r.ID), "clearance", string(r.clearance.ID))
-	o.State = operation.Ready
+	o, u := r.create(i)
 	if state == operation.Waiting {
 		if err := u.move(o, operation.EvStageReopened, ""); err != nil {
 			return false, err
 		}
 	}
-	r.entries, r.where = append(r.entries, u.entries...), r.where.with(o)
-	d, known := r.next[o.State]
-	if !known {
-		d = operation.NextFor(operation.Facts{State: o.State}, u.people(o), u.due(o), operation.Responsible{Role: r.flow.Owner.Role}, time.Time{}, time.Time{}, r.now)
-		r.next[o.State] = d
-	}
-	r.rows = append(r.rows, map[string]any{"n": i.Position, "id": o.ID, "ver": o.VersionID, "clr": o.ClearanceID, "st": o.State, "seq": o.ChainSeq, "head": hexOf(o.ChainHash),
-		"nk": d.Kind, "nr": d.Who.Role, "nu": nilIfEmpty(string(d.Who.User)), "ns": d.Who.System, "na": d.At})
+	r.add(i.Position, u)
 	return true, nil
+}
+
+// create makes the operation of an item as its release leaves it, ready.
+func (r *releasing) create(i releaseItem) (*opRow, *unit) {
+	o := &opRow{ID: operation.DeriveID(r.s.secret, operation.Intent{Flow: r.Flow, RunKeyHash: hash32(r.RunKeyHash), Stage: r.Stage, ItemKey: i.Key}), RunID: r.RunID, Flow: r.Flow, FlowVersion: r.FlowVersion,
+		Stage: r.Stage, StageNo: r.StageNo, Stages: r.Stages, ItemKey: i.Key, Destination: r.Destination, Action: r.Action, EffectType: r.EffectType, Account: r.Account, Environment: r.Environment,
+		BatchID: r.ID, BatchNo: i.Position, VersionID: operation.VersionID(newID("ver")), VersionNo: 1, ClearanceID: operation.ClearanceID(newID("clr")), AttemptsMax: max(r.stage().MaxAttempts, 1), KeyGeneration: 1,
+		ExpiresAt: r.clearance.Expires, ChainHash: make([]byte, 32), CreatedAt: r.now, UpdatedAt: r.now}
+	u := &unit{tx: r.tx, actor: r.actor, now: r.now, op: o, flow: r.flow, who: r.who}
+	u.enter(o, "create", "", operation.Ready, "", "event", r.EventID, "run", string(r.RunID), versionHash, hex.EncodeToString(i.Hash), "batch", string(r.ID), "clearance", string(r.clearance.ID))
+	o.State = operation.Ready
+	return o, u
+}
+
+// add adds an operation to what is written. What nothing was planned for has the next
+// decision of its state, which is the same for all.
+func (r *releasing) add(position int, u *unit) {
+	o := u.op
+	r.entries, r.where = append(r.entries, u.entries...), r.where.with(o)
+	if o.NextKind == "" {
+		d, known := r.next[o.State]
+		if !known {
+			d = operation.NextFor(operation.Facts{State: o.State}, u.people(o), u.due(o), operation.Responsible{Role: r.flow.Owner.Role}, time.Time{}, time.Time{}, r.now)
+			r.next[o.State] = d
+		}
+		o.NextKind, o.NextRole, o.NextUser, o.NextSystem, o.NextAt = string(d.Kind), d.Who.Role, d.Who.User, d.Who.System, timePtr(d.At)
+	}
+	r.rows = append(r.rows, releaseRow{N: position, Key: o.ItemKey, Ver: o.VersionID, groupOp: groupOpOf(o)})
 }
 
 // begins says in which state an item begins: ready, or waiting where the same item of an
@@ -195,23 +234,32 @@ func (r *releasing) write(number int) error {
 	if err != nil {
 		return err
 	}
-	st := r.stage()
 	common, err := jsonText(map[string]any{"run": r.RunID, "flow": r.Flow, "fv": r.FlowVersion, "stage": r.Stage, "no": r.StageNo, "stages": r.Stages, "dest": r.Destination, "action": r.Action,
-		"effect": r.EffectType, "account": r.Account, "env": r.Environment, "source": r.Source, "max": max(st.MaxAttempts, 1), "expires": r.clearance.Expires, "at": r.now,
+		"effect": r.EffectType, "account": r.Account, "env": r.Environment, "source": r.Source, "max": max(r.stage().MaxAttempts, 1), "expires": r.clearance.Expires, "at": r.now,
 		"clearance": r.clearance.ID, "upto": r.clearance.Upto, "required": max(r.clearance.Required, 1), "policy": r.clearance.Policy})
 	if err != nil {
 		return err
 	}
-	rows, err := jsonText(slices.Concat([]map[string]any{}, r.rows))
+	rows, err := jsonText(slices.Concat([]releaseRow{}, r.rows))
+	if err != nil {
+		return err
+	}
+	ctes, _, more, err := r.w.groupStatement(8, nil)
 	if err != nil {
 		return err
 	}
 	var n struct{ Ops, Bodies int }
-	if err := r.get(&n, releaseSQL, history, rows, common, string(r.ID), number, r.released); err != nil {
+	if err := r.get(&n, releaseSQL+ctes+releaseTail, append([]any{history, rows, common, string(r.ID), number, r.released, r.Epoch}, more...)...); err != nil {
 		return err
 	}
 	if n.Ops != len(r.rows) || n.Bodies != len(r.rows) {
 		return errAgain
 	}
-	return r.noteBatch(r.actor, r.now, &r.Batch, "release", r.State, r.State, "", "count", strconv.Itoa(len(r.rows)), "until", strconv.Itoa(r.released))
+	return nil
+}
+
+// noteRelease says in the batch's history how far it is released, and where it is known, how
+// many operations that made.
+func (r *releasing) noteRelease(count string) error {
+	return r.noteBatch(r.actor, r.now, &r.Batch, "release", r.State, r.State, "", "count", count, "until", strconv.Itoa(r.released))
 }

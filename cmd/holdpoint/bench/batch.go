@@ -199,20 +199,14 @@ func (b *batchBench) wholeBatch(ctx context.Context, n int) error {
 	}
 	job := store.Job("bench")
 	for done := 0; done < n; {
-		t := time.Now()
-		if _, err := b.st.ReleaseBatch(ctx, job, id, 250); err != nil {
-			return fmt.Errorf("release: %w", err)
+		k, err := b.group(ctx, job, id)
+		if err != nil {
+			return err
 		}
-		b.step("release", t)
-		for {
-			k, err := b.group(ctx, job, id)
-			if err != nil {
-				return err
-			}
-			if done += k; k == 0 {
-				break
-			}
+		if k == 0 {
+			return fmt.Errorf("%d of %d items were recorded, and no more is due", done, n)
 		}
+		done += k
 	}
 	t := time.Now()
 	state, err := b.st.AdvanceBatch(ctx, job, id)
@@ -223,10 +217,10 @@ func (b *batchBench) wholeBatch(ctx context.Context, n int) error {
 	return err
 }
 
-// group claims and records one group.
+// group releases, claims and records one group.
 func (b *batchBench) group(ctx context.Context, job store.Actor, id operation.BatchID) (int, error) {
 	t := time.Now()
-	c, err := b.st.ClaimGroup(ctx, job, id, b.o.Hands, "bench")
+	c, err := b.st.ReleaseAndClaim(ctx, job, id, b.o.Hands, "bench")
 	if err != nil || len(c.Dispatched) == 0 {
 		return 0, err
 	}
@@ -378,7 +372,7 @@ func (r BatchReport) write(o BatchOptions) error {
 	c := r.Cycle
 	fmt.Fprintf(o.Out, "items the whole way, %d lanes of %d hands: %.0f/s against pgbench -N %.0f/s at %d clients, ratio %.2f (goal %.1f), by the CPU that each used %.2f, %d slices, others' CPU at most %.0f %%\n",
 		c.Lanes, c.Hands, c.ItemsPerS, c.PgbenchTPS, c.Clients, c.Ratio, batchGoal, c.PerCPU, c.Kept, c.Foreign*100)
-	for _, s := range []string{"create", "approve", "release", "claim", "record", "advance"} {
+	for _, s := range []string{"create", "approve", "claim", "record", "advance"} {
 		fmt.Fprintf(o.Out, "  %-8s %.3f ms an item\n", s, c.Steps[s])
 	}
 	if r.Large != nil {
