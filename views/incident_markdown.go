@@ -36,6 +36,7 @@ func IncidentMarkdown(m IncidentModel, p *text.Printer) string {
 	if m.Pattern != "" {
 		w.line("- " + p.T("incidents.pattern") + ": " + markdownText(m.Pattern))
 	}
+	w.line("")
 	w.prose(m.Cause)
 	w.part("incidents.field.response", m.Response)
 	w.part("incidents.field.prevention", m.Prevention)
@@ -64,7 +65,6 @@ func (w *markdownWriter) prose(says string) {
 		w.line("*" + w.p.T("incidents.not_written") + "*")
 		return
 	}
-	w.line("")
 	for l := range strings.SplitSeq(says, "\n") {
 		if l = markdownText(l); l == "" {
 			w.line("")
@@ -180,11 +180,11 @@ func (w *markdownWriter) signatures(m IncidentModel) {
 		w.line(p.T("incidents.nobody_signed"))
 	}
 	for _, g := range m.Signatures {
-		w.line("- " + markdownText(p.T("incidents.signed", "Revision", g.Revision, "Who", g.By, "Role", p.T("role."+string(g.Role)), "At", g.At)))
+		w.line("- " + markdownText(p.T("incidents.signed", "Revision", g.Revision, "Who", g.By, "Role", p.T("role."+string(g.Role)), "At", p.Exact(g.At))))
 		if g.Comment != "" {
 			w.line("  " + markdownText(g.Comment))
 		}
-		w.line("  " + p.T("incidents.hash") + ": " + g.Hash)
+		w.line("  " + p.T("incidents.hash") + " " + g.Hash)
 	}
 }
 
