@@ -61,7 +61,8 @@ func (s *Store) AdvanceBatch(ctx context.Context, a Actor, id operation.BatchID)
 }
 
 // sweepWaiting lets the operations of a run that wait for an earlier stage go, where it is
-// satisfied now. Items of batches wait for their own item, which lets them go itself.
+// satisfied now. Items of batches wait for their own item, which lets them go itself, and for
+// which sweepStuckItems stands in.
 func (s *Store) sweepWaiting(ctx context.Context, a Actor, run operation.RunID) (int, error) {
 	var stages []string
 	err := s.read(ctx, func(q *sqlx.DB) error {

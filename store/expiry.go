@@ -56,8 +56,16 @@ func (s *Store) SweepSilence(ctx context.Context, a Actor) (int, error) {
 
 // SweepStuck repairs what no transaction should leave behind: an unknown operation
 // without a planned step asks a person; a waiting one whose earlier stages are
-// satisfied goes on. It returns how many it moved, which should be none.
+// satisfied goes on, also an item of a batch. It returns how many it moved, which should be
+// none.
 func (s *Store) SweepStuck(ctx context.Context, a Actor) (int, error) {
+	items, itemsErr := s.sweepStuckItems(ctx, a)
+	n, err := s.sweepStuckAlone(ctx, a)
+	return items + n, errors.Join(itemsErr, err)
+}
+
+// sweepStuckAlone is SweepStuck but for the items of batches that wait.
+func (s *Store) sweepStuckAlone(ctx context.Context, a Actor) (int, error) {
 	return s.sweep(ctx, a, `SELECT id FROM operations WHERE state = 'unknown' AND lookup_at IS NULL AND retry_at IS NULL
 		UNION ALL SELECT o.id FROM operations o WHERE o.state = 'waiting' AND o.batch_id IS NULL AND NOT EXISTS (SELECT 1 FROM batches b
 			WHERE b.run_id = o.run_id AND b.stage_no < o.stage_no AND NOT b.satisfied) AND NOT EXISTS (SELECT 1 FROM operations e
@@ -100,6 +108,10 @@ func sweepEach[ID any](ctx context.Context, s *Store, q string, one func(ID) (mo
 	}); err != nil {
 		return 0, err
 	}
+	return sweepIDs(ids, one)
+}
+
+func sweepIDs[ID any](ids []ID, one func(ID) (moved bool, err error)) (int, error) {
 	n := 0
 	var all error
 	for _, id := range ids {
