@@ -73,7 +73,10 @@ func causeFixtures() []Fixture {
 	disputed := reviewPage()
 	disputed.Head.Disputed = &views.Disputed{Still: true, Told: "lookup", Reference: views.Link{Label: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}, At: ago(12 * time.Minute)}
 	disputed.Panel.Reconcile.Reference, disputed.Panel.Reconcile.DoneEvidence.Link = "TSK-20931", "https://northdesk.example/tasks/20931"
+	disputed.Head.Why = views.Say{}
+	disputed.Found.Lookups = []views.LookupLine{{Result: operation.LookupOne, At: ago(12 * time.Minute), Count: 1, ID: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}}
 	unseen := reviewPage()
+	unseen.Head.Why = views.Say{}
 	unseen.Head.Disputed = &views.Disputed{Still: true}
 
 	library := views.PatternsModel{Frame: frame(views.SectionOperations, "/patterns"), Rows: patternViews(), Active: true,
