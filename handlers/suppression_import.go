@@ -95,6 +95,7 @@ func (s *site) channelOf(ctx context.Context, r *importReading) (err error) {
 // importRead is what was found in a file.
 type importRead struct {
 	list  *definition.List
+	scope operation.SuppressionScope
 	rows  []store.NewSuppression // each address once
 	total int
 	twice int
@@ -118,10 +119,10 @@ func readAddresses(raw []byte, r importReading) (*importRead, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &importRead{list: list, header: true}
+	scope, channel := chosenChannel(r.channel)
+	x := &importRead{list: list, header: true, scope: scope}
 	x.columns(r.column)
 	seen := map[string]bool{}
-	scope, channel := chosenChannel(r.channel)
 	add := func(number int, cell string) {
 		x.total++
 		address := operation.OneAddress(cell)
@@ -249,6 +250,10 @@ func (x *importRead) fill(m *views.SuppressionImportModel, known int) {
 		m.First = append(m.First, r.Address)
 	}
 	m.WrongRows = x.wrong[:min(importWrong, len(x.wrong))]
+	m.Accepted = views.Invalid("address_form", 0)
+	if x.scope == operation.SuppressAll {
+		m.Accepted = views.Invalid("address_all", 0)
+	}
 	for i, h := range x.list.Header {
 		m.Columns = append(m.Columns, views.Option{Value: strconv.Itoa(i + 1), Label: strconv.Itoa(i+1) + ": " + h, Selected: i+1 == x.column})
 	}

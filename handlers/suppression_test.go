@@ -35,13 +35,13 @@ func TestSuppressionPages(t *testing.T) {
 	if none := b.upload(a, "form-import", nil); none.status != http.StatusUnprocessableEntity {
 		t.Errorf("without a file: %d", none.status)
 	}
-	csv := []byte("Name;E-Mail\nKim;KIM@example.test\nLee;lee@example.test\nLee;LEE@example.test\n;\nNobody;\nM\xfcller;=mueller@example.test\nTwo;x@example.test, y@example.test\nMore;v@example.test;w@example.test\n")
+	csv := []byte("Name;E-Mail\nKim;KIM@example.test\nLee;lee@example.test\nLee;LEE@example.test\n;\nNobody;\nM\xfcller;=mueller@example.test\nTwo;x@example.test, y@example.test\nMore;v@example.test;w@example.test\nWord;nobody\n")
 	up := b.upload(a, "form-import", []file{{"file", "people.csv", "text/csv", csv}})
 	page := b.follow(up)
 	if page.status != http.StatusOK || h.Count(t, "suppressions") != 1 {
 		t.Fatalf("%d %s", page.status, page.body)
 	}
-	for _, want := range []string{"7 rows", "3 new", "1 again in the file", "3 without an address"} {
+	for _, want := range []string{"8 rows", "3 new", "1 again in the file", "4 without an address", "one identifier with a digit in it"} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the preview does not say %q", want)
 		}

@@ -64,7 +64,8 @@ func NormalAddress(s string) string {
 // IsAddress reports whether one recipient can be called so; address is normal. Mails go to
 // local@domain, and so does whatever else is suppressed for all effects by a text with an @.
 // Other recipients, such as telephone numbers and identifiers, have any form, but no comma,
-// and blanks only where the rest is a telephone number: nothing that is several.
+// and blanks only where the rest is a telephone number: nothing that is several. For all
+// effects an identifier has a digit or an underscore in it: a mere word is nobody's.
 func IsAddress(address string, scope SuppressionScope, mails bool) bool {
 	at := strings.Contains(address, "@")
 	switch {
@@ -74,6 +75,8 @@ func IsAddress(address string, scope SuppressionScope, mails bool) bool {
 	case mails || at && scope == SuppressAll:
 		a, err := mail.ParseAddress(address)
 		return err == nil && a.Address == address && a.Name == ""
+	case scope == SuppressAll:
+		return strings.ContainsFunc(address, func(r rune) bool { return r == '_' || unicode.IsDigit(r) })
 	}
 	return true
 }

@@ -148,6 +148,7 @@ type Invalid struct {
 	Field string // as the form or flag names it
 	Code  string // stable; the catalogues say it as "invalid.<code>"
 	Limit int    // for codes about a length or a count
+	Entry int    // its place in the list that was given, from 1; 0 = it is about no entry of a list
 }
 
 // Error gives field and code, for logs and the command line.

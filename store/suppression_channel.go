@@ -20,14 +20,22 @@ func (c suppressionChannels) mail(scope operation.SuppressionScope, channel stri
 
 // check refuses a destination or an effect type that no profile has, and what is no address
 // there: nobody would be suppressed by it.
-func (c suppressionChannels) check(n NewSuppression) error {
+func (c suppressionChannels) check(n NewSuppression) *Invalid {
 	if n.Scope != operation.SuppressAll && !slices.Contains(c.names[n.Scope], n.Channel) {
 		return &Invalid{Field: "channel", Code: "suppression_channel"}
 	}
 	if !operation.IsAddress(n.Address, n.Scope, c.mail(n.Scope, n.Channel)) {
-		return &Invalid{Field: "address", Code: "address_form"}
+		return n.noAddress()
 	}
 	return nil
+}
+
+// noAddress says that no recipient is called so, and for everything what is accepted there.
+func (n NewSuppression) noAddress() *Invalid {
+	if n.Scope == operation.SuppressAll {
+		return &Invalid{Field: "address", Code: "address_all"}
+	}
+	return &Invalid{Field: "address", Code: "address_form"}
 }
 
 // channels gives the effect types and destinations that profiles have.

@@ -51,20 +51,26 @@ func TestSuppressions(t *testing.T) {
 		}
 		mails, place := operation.SuppressEffect, operation.SuppressDestination
 		for _, n := range []store.NewSuppression{{Address: "a@b.test, c@d.test"}, {Address: "Kim <a@b.test>, Lee <c@d.test>"}, {Address: "a@b.test;Lee <c@d.test>"}, {Address: "a@b.test;c@d.test"}, {Address: "a b@c.test"},
-			{Address: "a@"}, {Address: "@b.test"}, {Address: "4711, 4712"}, {Address: "John Smith"}, {Address: "nope", Scope: mails, Channel: "email"}, {Address: "+48 600 100 200", Scope: mails, Channel: "email"}} {
+			{Address: "a@"}, {Address: "@b.test"}, {Address: "4711, 4712"}, {Address: "John Smith"}, {Address: "nope"}, {Address: "+"}, {Address: "nope", Scope: mails, Channel: "email"}, {Address: "+48 600 100 200", Scope: mails, Channel: "email"}} {
 			var bad *store.Invalid
 			n.Reason = operation.SuppressedManual
-			if _, err := add("author", "x", row("fine@example.test"), n); !errors.As(err, &bad) || bad.Code != "address_form" {
+			code := "address_all"
+			if n.Scope != "" {
+				code = "address_form"
+			}
+			if _, err := add("author", "x", row("fine@example.test"), n); !errors.As(err, &bad) || bad.Code != code || bad.Entry != 2 {
 				t.Errorf("%q for %q: %v", n.Address, n.Channel, err)
 			}
 		}
-		for address, is := range map[string]bool{"a@b.test": true, "=a+b@b.test": true, "+48 600 100 200": true, "c-1042": true, "@kim": false, "": false} {
+		for address, is := range map[string]bool{"a@b.test": true, "=a+b@b.test": true, "+48 600 100 200": true, "c-1042": true, "cus_Xyz": true, "kim": false, "anne-marie": false, "田中": false, "()": false, "@kim": false, "": false} {
 			if operation.IsAddress(address, operation.SuppressAll, false) != is {
 				t.Errorf("%q for everything is not %t", address, is)
 			}
 		}
-		if !operation.IsAddress("@kim", place, false) {
-			t.Error("an identifier with @ at another destination")
+		for _, name := range []string{"@kim", "kim"} {
+			if !operation.IsAddress(name, place, false) {
+				t.Errorf("%s at a destination that may know it so", name)
+			}
 		}
 		if n := f.Count(t, "suppressions"); n != 0 {
 			t.Errorf("%d rows were stored of what was refused", n)

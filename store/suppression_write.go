@@ -44,8 +44,8 @@ const MaxSuppressions = 100_000
 // maxSuppressionNote is how many characters a note may have.
 const maxSuppressionNote = 500
 
-// check brings an address into the form in which it is stored; the error is an *Invalid.
-func (n *NewSuppression) check(now time.Time) error {
+// check brings an address into the form in which it is stored, and says what is wrong with it.
+func (n *NewSuppression) check(now time.Time) *Invalid {
 	given := n.Address
 	n.Address = operation.OneAddress(given)
 	n.Note = strings.TrimSpace(storable(n.Note))
@@ -61,7 +61,7 @@ func (n *NewSuppression) check(now time.Time) error {
 	}
 	switch {
 	case n.Address == "" && operation.NormalAddress(given) != "":
-		return &Invalid{Field: "address", Code: "address_form"}
+		return n.noAddress()
 	case n.Address == "":
 		return &Invalid{Field: "address", Code: "address_missing"}
 	case !n.Reason.Valid():
@@ -108,7 +108,7 @@ func (v Viewer) anyRole(roles ...operation.Role) bool {
 }
 
 // AddSuppressions puts addresses on the suppression list, all or none: an *Invalid names what
-// is wrong. What the list has already stays, and holds longer where the new entry would. The
+// is wrong with the first that is, and which of them it is. What the list has already stays, and holds longer where the new entry would. The
 // same address with the same channel stands once. Persons who may add, tokens with the scope.
 func (s *Store) AddSuppressions(ctx context.Context, a Actor, in Suppressing, rows []NewSuppression) (Suppressed, error) {
 	var out Suppressed
@@ -129,11 +129,13 @@ func (s *Store) AddSuppressions(ctx context.Context, a Actor, in Suppressing, ro
 			return err
 		}
 		for i := range rows {
-			if err := rows[i].check(now); err != nil {
-				return err
+			bad := rows[i].check(now)
+			if bad == nil {
+				bad = known.check(rows[i])
 			}
-			if err := known.check(rows[i]); err != nil {
-				return err
+			if bad != nil {
+				bad.Entry = i + 1
+				return bad
 			}
 		}
 		var sent []SuppressionID

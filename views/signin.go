@@ -58,7 +58,7 @@ var invalidCodes = []string{"dispute_many", "dispute_files", "clock_active", "mo
 	"limit_owner", "limit_tell", "limit_note", "limit_person", "limit_taken", "comment_missing", "comment_long",
 	"text_missing", "time_missing", "owner_missing", "owner_gone", "due_missing", "incident_empty", "incident_many", "incident_times",
 	"acceptance_barred", "acceptance_open", "acceptance_input", "acceptance_part", "acceptance_not_passed", "acceptance_other_sheet", "acceptance_stale", "acceptance_two_people",
-	"acceptance_signed", "acceptance_long", "retention_days", "address_missing", "address_form", "suppression_reason", "suppression_channel", "suppression_until", "suppression_rows",
+	"acceptance_signed", "acceptance_long", "retention_days", "address_missing", "address_form", "address_all", "suppression_reason", "suppression_channel", "suppression_until", "suppression_rows",
 	"list_rows", "list_missing", "list_no_list", "list_no_input"}
 
 // Invalid says what the store finds wrong with a field. limit is for codes about a

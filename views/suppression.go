@@ -84,6 +84,7 @@ type SuppressionImportModel struct {
 	Wrong      int // no address
 	First      []string
 	WrongRows  []SuppressionWrong
+	Accepted   Say // what an address would be
 	Begin      Form
 	Drop       Form
 	Chosen     [][2]string // what the import form carries on of how the file is read

@@ -23,6 +23,9 @@ export class Problem extends Error {
     /** With code rows: the first rows of a list that cannot go out, and how many there are. */
     this.rows = answer.rows;
     this.rowsTotal = answer.rows_total;
+    /** Of a list of entries that is refused: the place of the first wrong one, from 1, and what of it is wrong. */
+    this.entry = answer.entry;
+    this.field = answer.field;
   }
 }
 

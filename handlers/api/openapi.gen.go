@@ -474,6 +474,12 @@ type Problem struct {
 	Code   string  `json:"code"`
 	Detail *string `json:"detail,omitempty"`
 
+	// Entry Of a list of entries that is refused: the place of the first wrong one, from 1
+	Entry *int `json:"entry,omitempty"`
+
+	// Field What of that entry is wrong
+	Field *string `json:"field,omitempty"`
+
 	// Instance The request's ID
 	Instance *string `json:"instance,omitempty"`
 

@@ -74,6 +74,7 @@ func (s *server) problem(c echo.Context, err error) Problem {
 	var down *store.Unavailable
 	var own *fault
 	var rows *rowsFault
+	var entry entryFault
 	var he *echo.HTTPError
 	switch {
 	case errors.As(err, &refusal):
@@ -82,6 +83,8 @@ func (s *server) problem(c echo.Context, err error) Problem {
 		return problemOf(http.StatusNotFound, "not_found", "There is nothing here that this token may see.")
 	case errors.As(err, &rows):
 		return rows.problem()
+	case errors.As(err, &entry):
+		return entry.problem(c.Request())
 	case errors.As(err, &own):
 		return problemOf(own.status, own.code, own.detail)
 	case errors.As(err, &he) && he.Code < http.StatusInternalServerError:
@@ -144,8 +147,12 @@ func (s *server) refusal(c echo.Context, r *operation.Refusal) Problem {
 
 // sentence says a refusal in the language that the client asks for.
 func sentence(r *http.Request, ref *operation.Refusal) string {
-	p := text.New(text.Match("", r.Header.Get("Accept-Language")), time.UTC, time.Now())
-	return views.RefusalText(p, ref)
+	return views.RefusalText(printerOf(r), ref)
+}
+
+// printerOf speaks the language that the client asks for.
+func printerOf(r *http.Request) *text.Printer {
+	return text.New(text.Match("", r.Header.Get("Accept-Language")), time.UTC, time.Now())
 }
 
 func nextDecision(n operation.NextDecision) *NextDecision {

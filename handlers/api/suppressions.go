@@ -3,9 +3,12 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 
 	"holdpoint/operation"
 	"holdpoint/store"
+	"holdpoint/views"
 )
 
 // GetSuppressions gives a page of the suppression list.
@@ -36,7 +39,7 @@ func (s *server) PostSuppressions(ctx context.Context, r PostSuppressionsRequest
 	got, err := s.Store.AddSuppressions(ctx, callOf(ctx).actor, store.Suppressing{Note: given(r.Body.Note)}, rows)
 	var bad *store.Invalid
 	if errors.As(err, &bad) {
-		return nil, unprocessable(bad.Code, "An entry cannot be stored: "+bad.Field+".")
+		return nil, entryFault{*bad}
 	}
 	if err != nil {
 		return nil, err
@@ -52,6 +55,21 @@ func (s *server) DeleteSuppression(ctx context.Context, r DeleteSuppressionReque
 		return nil, err
 	}
 	return DeleteSuppression204Response{}, nil
+}
+
+// entryFault says which entry of a list cannot be stored, and what is wrong with it.
+type entryFault struct{ store.Invalid }
+
+// Error gives field and code, for logs.
+func (f entryFault) Error() string { return f.Invalid.Error() }
+
+func (f entryFault) problem(r *http.Request) Problem {
+	p := problemOf(http.StatusUnprocessableEntity, f.Code, fmt.Sprintf("Entry %d, %s: %s", f.Entry, f.Field, views.Invalid(f.Code, f.Limit).In(printerOf(r))))
+	p.Field = optional(f.Field)
+	if f.Entry > 0 {
+		p.Entry = &f.Entry
+	}
+	return p
 }
 
 // given is what a request says, or nothing.

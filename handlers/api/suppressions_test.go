@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -16,6 +17,17 @@ func TestSuppressions(t *testing.T) {
 			if r.status != http.StatusUnauthorized && r.status != http.StatusForbidden {
 				t.Errorf("without the scope: %d %s", r.status, r.raw)
 			}
+		}
+	}
+	for code, about := range map[string][2]string{
+		"address_form":        {"address", `{"address":"nope","reason":"manual","scope":"effect","channel":"email"}`},
+		"address_all":         {"address", `{"address":"nope","reason":"manual"}`},
+		"suppression_channel": {"channel", `{"address":"b@example.test","reason":"manual","scope":"destination","channel":"nowhere"}`},
+		"suppression_until":   {"until", `{"address":"b@example.test","reason":"manual","until":"2001-01-01T00:00:00Z"}`},
+	} {
+		r := h.want(h.post("/suppressions", tok, `{"entries":[{"address":"fine@example.test","reason":"manual"},`+about[1]+`,{"address":"nor this","reason":"manual"}]}`), 422)
+		if r.text("code") != code || r.number("entry") != 2 || r.text("field") != about[0] || !strings.HasPrefix(r.text("detail"), "Entry 2, "+about[0]+": ") {
+			t.Errorf("%s: %s", code, r.raw)
 		}
 	}
 	for _, body := range []string{`{"entries":[]}`, `{"entries":[{"address":"a@example.test"}]}`, `{"entries":[{"address":"a@example.test","reason":"because"}]}`,

@@ -46,7 +46,7 @@ func suppressionImport() views.SuppressionImportModel {
 		Separators: []views.Option{{Value: "comma"}, {Value: "semicolon", Selected: true}, {Value: "tab"}, {Value: "line"}},
 		Columns:    []views.Option{{Value: "1", Label: "1: Customer"}, {Value: "2", Label: "2: E-mail", Selected: true}},
 		Total:      1204, New: 1163, Known: 30, Twice: 9, Wrong: 2, First: []string{"kim@example.test", "lee@example.test", "+48 600 100 200"},
-		WrongRows: []views.SuppressionWrong{{Number: 17}, {Number: 403, Cell: "a@example.test, b@example.test"}}, Begin: form(at + "/begin"), Drop: form(at + "/drop"),
+		WrongRows: []views.SuppressionWrong{{Number: 17}, {Number: 403, Cell: "a@example.test, b@example.test"}}, Accepted: views.Invalid("address_all", 0), Begin: form(at + "/begin"), Drop: form(at + "/drop"),
 		Chosen: [][2]string{{"encoding", "utf-8"}, {"separator", "semicolon"}, {"column", "2"}, {"reason", "unsubscribed"}, {"channel", ""}}}
 }
 

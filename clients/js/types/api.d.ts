@@ -428,6 +428,10 @@ export interface components {
             rows?: components["schemas"]["ListRow"][];
             /** @description How many such rows there are */
             rows_total?: number;
+            /** @description Of a list of entries that is refused: the place of the first wrong one, from 1 */
+            entry?: number;
+            /** @description What of that entry is wrong */
+            field?: string;
         };
         ListRow: {
             /** @description Place in the list, from 1 */

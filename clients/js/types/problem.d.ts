@@ -43,5 +43,8 @@ export class Problem extends Error {
         problems: import("holdpoint-client/api").components["schemas"]["ItemProblem"][];
     }[] | undefined;
     rowsTotal: number | undefined;
+    /** Of a list of entries that is refused: the place of the first wrong one, from 1, and what of it is wrong. */
+    entry: number | undefined;
+    field: string | undefined;
 }
 export type Schemas = import("holdpoint-client/api").components["schemas"];

@@ -44,6 +44,8 @@ type Problem struct {
 	Link         string        `json:"link"`
 	Rows         []ListRow     `json:"rows"`       // with code rows: the first of them
 	RowsTotal    int           `json:"rows_total"` // how many there are
+	Entry        int           `json:"entry"`      // of a list of entries that is refused: the place of the first wrong one, from 1
+	Field        string        `json:"field"`      // what of that entry is wrong
 }
 
 // Error gives status, code and the sentence for people.
