@@ -75,8 +75,9 @@ func (h *house) fill(ctx context.Context, rows int) (*town, error) {
 		SET max_parallel_maintenance_workers = 2; SET wal_compression = on; CREATE TEMP TABLE fill AS SELECT `+fmt.Sprint(rows)+` AS rows`); err != nil {
 		return nil, err
 	}
-	// the log of a load would fill the disk before it is of any use
-	for _, q := range []string{"ALTER SYSTEM SET max_wal_size = '1GB'", "SELECT pg_reload_conf()"} {
+	// the log of a load would fill the disk before it is of any use, and what is loaded is
+	// vacuumed at the end
+	for _, q := range []string{"ALTER SYSTEM SET max_wal_size = '1GB'", "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"} {
 		if _, err := c.ExecContext(ctx, q); err != nil {
 			return nil, err
 		}
@@ -94,7 +95,7 @@ func (h *house) fill(ctx context.Context, rows int) (*town, error) {
 			return nil, err
 		}
 	}
-	for _, q := range append(indexes, "VACUUM ANALYZE", "CHECKPOINT", "ALTER SYSTEM RESET max_wal_size", "SELECT pg_reload_conf()") {
+	for _, q := range append(indexes, "VACUUM ANALYZE", "CHECKPOINT", "ALTER SYSTEM RESET max_wal_size", "ALTER SYSTEM RESET autovacuum", "SELECT pg_reload_conf()") {
 		if err := h.step(ctx, c, q, q); err != nil {
 			return nil, err
 		}
