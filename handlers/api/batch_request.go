@@ -29,12 +29,15 @@ type batchHead struct {
 }
 
 // readBatchHead reads a request up to its list. body gives the whole request from its
-// beginning.
+// beginning, and a *definition.TableError once its list is longer than any may be.
 func readBatchHead(r io.Reader) (head *batchHead, body io.Reader, err error) {
 	var read bytes.Buffer
 	d := json.NewDecoder(&headReader{r: io.TeeReader(r, &read)})
-	head, err = decodeHead(d)
-	return head, io.MultiReader(&read, r), err
+	if head, err = decodeHead(d); err != nil {
+		return nil, nil, err
+	}
+	before := read.Next(int(d.InputOffset()))
+	return head, io.MultiReader(bytes.NewReader(before), &itemCounter{r: io.MultiReader(&read, r)}), nil
 }
 
 // headReader ends after maxHead bytes: the list begins before that.

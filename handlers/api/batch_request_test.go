@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 )
 
@@ -29,6 +30,25 @@ func TestItemsIn_StoreFails(t *testing.T) {
 		var own *fault
 		if err = listFault(err); !errors.As(err, &own) || own.status != 400 {
 			t.Errorf("cut after %d bytes: %v", n, err)
+		}
+	}
+}
+
+// Only what stands between the items counts, and only of the list: neither what is inside an
+// item, nor inside a text, nor inputs before the list.
+func TestItemCounter(t *testing.T) {
+	t.Parallel()
+	const item = `{"a":[1,2,"x,\\\",]}"],"b":{"c":1,"d":"]"}},`
+	for more, want := range map[int]string{0: "", 1: "rows"} {
+		whole := `{"flow":"mailing","inputs":{"x":[` + strings.Repeat("1,", 9) + `1]},"items":[` + strings.Repeat(item, definition.MaxListItems-1+more) + `{}], "x": [` + strings.Repeat("1,", 9) + `1]}`
+		_, body, err := readBatchHead(iotest.HalfReader(strings.NewReader(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(body)
+		var bad *definition.TableError
+		if errors.As(err, &bad); bad != nil && bad.Code != want || bad == nil && (want != "" || string(got) != whole || err != nil) {
+			t.Errorf("%d more than a list may have: %v", more, err)
 		}
 	}
 }

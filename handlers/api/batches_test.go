@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
 )
 
@@ -68,6 +69,23 @@ func TestBatches(t *testing.T) {
 	if n := h.Count(t, "batch_approvals"); n != 0 {
 		t.Errorf("a token decided %d times", n)
 	}
+}
+
+// TestBatches_TooMany: a list with more items than any may have is refused for that as it comes,
+// before one of its items is looked at; nothing of it stays, and its key is free.
+func TestBatches_TooMany(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.ApplyMailing(t, "")
+	tok := h.token("batches")
+	long := strings.Replace(mailing(1, ""), `"items":[`, `"items":[`+strings.Repeat("0,", definition.MaxListItems), 1)
+	if r := h.want(h.post("/batches", tok, long, "Idempotency-Key", "much"), http.StatusUnprocessableEntity); r.text("code") != "too_many" {
+		t.Errorf("it is refused for %s", r.raw)
+	}
+	if n := h.Count(t, "list_slices") + h.Count(t, "list_files WHERE file_hash IS NOT NULL"); n != 0 {
+		t.Errorf("%d rows of it stay", n)
+	}
+	h.want(h.post("/batches", tok, mailing(3, ""), "Idempotency-Key", "much"), http.StatusCreated)
 }
 
 // Several at once with one key: one of them makes the batch, and all others are given it.
