@@ -12,6 +12,7 @@ import (
 	"hash"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -275,7 +276,7 @@ type trailerLine struct {
 		Bodies  int64  `json:"bodies"`
 		SHA256  string `json:"sha256"` // of all bytes before this line
 		At      string `json:"at"`     // of the snapshot
-		Filter  string `json:"filter"` // as a query
+		Filter  string `json:"filter"` // as a query; with rights=part where the exporter may not see everything
 	} `json:"trailer"`
 }
 
@@ -283,6 +284,9 @@ func (l *lineWriter) trailer(x store.Export) error {
 	var t trailerLine
 	t.Trailer.Entries, t.Trailer.Bodies, t.Trailer.SHA256 = l.o.rows, l.body, hex.EncodeToString(l.lines.Sum(nil))
 	t.Trailer.At, t.Trailer.Filter = l.from.At.UTC().Format(operation.TimeForm), x.Filter
+	if !l.from.Whole() {
+		t.Trailer.Filter = strings.TrimPrefix(x.Filter+"&rights=part", "&")
+	}
 	line, err := exactJSON(t)
 	if err != nil {
 		return err

@@ -87,6 +87,12 @@ func TestFieldCase50HistoryExport(t *testing.T) {
 	_, body = b.file(t, "/history/export.jsonl")
 	h.wholeLines(t, body, entries+3)
 	h.recorded(t, "jsonl", body, entries+3)
+
+	// whose rights leave something out says so in the last line, as a filter does
+	_, part := h.as(t, "lead").file(t, "/history/export.jsonl")
+	if of := `"filter":"rights=part"`; !strings.Contains(part, of) || strings.Contains(body, of) {
+		t.Error("the last line does not tell whose export is a part")
+	}
 }
 
 // recorded: the newest complete export is this one.

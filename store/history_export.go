@@ -26,6 +26,12 @@ type HistoryExport struct {
 	v  Viewer
 }
 
+// Whole reports that the viewer may see every entry of every history.
+func (x *HistoryExport) Whole() bool {
+	all, _ := x.v.seenFlows()
+	return all && x.v.seesPeople() && len(x.v.destinations) == 0
+}
+
 // ExportHistory hands out every entry that a filter finds and the viewer may see, oldest
 // first, of one snapshot: what is recorded meanwhile is not in it. It reads window by
 // window, so that a million entries need no more memory than a thousand. begin is called

@@ -257,7 +257,11 @@ func sayReport(r *verify.Report) string {
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "%s\n", f)
 	}
-	if r.Broken == 0 {
+	switch {
+	case r.Broken > 0:
+	case r.Partial:
+		b.WriteString("What is there verifies. Whether it is all cannot be told from a part.\n")
+	default:
 		b.WriteString("Whole.\n")
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 	"hash"
 	"io"
 	"os"
+	"time"
 
 	"holdpoint/operation"
 )
@@ -23,10 +24,35 @@ type export struct {
 
 // trailer is the export's last line.
 type trailer struct {
-	Entries int64  `json:"entries"`
-	SHA256  string `json:"sha256"`
-	Filter  string `json:"filter"`
+	Entries int64     `json:"entries"`
+	SHA256  string    `json:"sha256"`
+	At      time.Time `json:"at"` // of the snapshot; zero = not said
+	Filter  string    `json:"filter"`
 }
+
+// made gives the time that the export says it was made at, from its last line; zero = it
+// says none.
+func (x *export) made() (time.Time, error) {
+	end, err := x.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return time.Time{}, err
+	}
+	tail := make([]byte, min(end, maxTrailer))
+	if _, err := x.file.ReadAt(tail, end-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
+		return time.Time{}, err
+	}
+	tail = bytes.TrimRight(tail, "\n")
+	var t struct {
+		Trailer trailer `json:"trailer"`
+	}
+	if last := tail[bytes.LastIndexByte(tail, '\n')+1:]; !bytes.HasPrefix(last, []byte(`{"trailer":`)) || json.Unmarshal(last, &t) != nil {
+		return time.Time{}, nil // what is wrong with it is said when it is read
+	}
+	return t.Trailer.At, nil
+}
+
+// maxTrailer bounds the last line.
+const maxTrailer = 64 << 10
 
 // maxLine bounds one line: an entry, or a body that an export holds on demand.
 const maxLine = 64 << 20
@@ -104,6 +130,7 @@ func (x *export) entries(r *Report, yield func(operation.Line) error) error {
 	}
 	if t.Filter != "" {
 		x.partial = true
+		r.Partial = true
 		r.remark("the export holds what a filter found (%s): gaps are not looked for, and no checkpoint is compared", t.Filter)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/checkpoint"
@@ -65,16 +66,45 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// lastLine is the last line of an export that was made a while after the entries.
+func lastLine(lines []string, filter string) string {
+	return lastLineAt(lines, filter, time.Now().Add(time.Hour))
+}
+
+func lastLineAt(lines []string, filter string, at time.Time) string {
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return fmt.Sprintf(`{"trailer":{"entries":%d,"bodies":0,"sha256":"%s","at":"%s","filter":"%s"}}`+"\n", len(lines), hex.EncodeToString(sum[:]), at.UTC().Format(operation.TimeForm), filter)
+}
+
+// An export stays whole when more is recorded and signed after it: checkpoints that were
+// made later hold what it cannot hold, and are not held against it. What it does not hold
+// of earlier ones is missing all the same.
+func TestExportBeforeCheckpoints(t *testing.T) {
+	t.Parallel()
+	w, id := grown(t)
+	lines := w.export()
+	made := time.Now().Add(exportSlack)
+	ok(t, w.Store.PauseOperation(t.Context(), w.As("ops"), id, "after the export"))
+	w.publish()
+	later := func(j *Job) { j.Checkpoints = w.dated(3, made.Add(time.Minute)) }
+	r := w.verifyExport(append(slices.Clone(lines), lastLineAt(lines, "", made)), later)
+	w.whole(r)
+	if r.Checkpoints != 2 || r.Later != 1 || r.Made == nil || r.Covered == 0 || r.Covered >= r.Entries || len(r.Remarks) != 1 {
+		t.Errorf("%+v", r)
+	}
+	history := w.history(id)
+	cut := slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return strings.HasPrefix(s, fmt.Sprintf(`{"id":%d,`, history[len(history)-2].ID)) })
+	if f := w.first(w.verifyExport(append(cut, lastLineAt(cut, "", made)), later), Removed, "", 0); f.Checkpoint != 2 {
+		t.Errorf("%s", f)
+	}
+}
+
 // The last line tells how much there was; a filtered export is not held to have all.
 func TestExportTrailer(t *testing.T) {
 	t.Parallel()
 	w, id := grown(t)
 	lines := w.export()
-	trailer := func(lines []string, filter string) string {
-		sum := sha256.Sum256([]byte(strings.Join(lines, "")))
-		return fmt.Sprintf(`{"trailer":{"entries":%d,"bodies":0,"sha256":"%s","at":"2027-03-01T09:00:00.000000Z","filter":"%s"}}`+"\n", len(lines), hex.EncodeToString(sum[:]), filter)
-	}
-	r := w.verifyExport(append(slices.Clone(lines), trailer(lines, "")))
+	r := w.verifyExport(append(slices.Clone(lines), lastLine(lines, "")))
 	w.whole(r)
 	if len(r.Remarks) != 0 {
 		t.Errorf("%v", r.Remarks)
@@ -82,15 +112,15 @@ func TestExportTrailer(t *testing.T) {
 	if r := w.verifyExport(lines); len(r.Remarks) != 1 {
 		t.Errorf("without its last line: %v", r.Remarks)
 	}
-	if r := w.verifyExport(append(slices.Clone(lines[1:]), trailer(lines, ""))); r.Broken == 0 {
+	if r := w.verifyExport(append(slices.Clone(lines[1:]), lastLine(lines, ""))); r.Broken == 0 {
 		t.Error("a missing line is not found")
 	}
 	part := slices.DeleteFunc(slices.Clone(lines), func(s string) bool {
 		return !strings.Contains(s, `"subject":"`+string(id)+`"`) || strings.Contains(s, `"seq":2,`)
 	})
-	w.whole(w.verifyExport(append(part, trailer(part, "from=2027-01-01"))))
+	w.whole(w.verifyExport(append(part, lastLine(part, "from=2027-01-01"))))
 	part[0] = strings.Replace(part[0], `"seq":1`, `"seq":9`, 1)
-	if r := w.verifyExport(append(part, trailer(part, "from=2027-01-01"))); r.Broken == 0 {
+	if r := w.verifyExport(append(part, lastLine(part, "from=2027-01-01"))); r.Broken == 0 {
 		t.Error("an altered entry in a filtered export is not found")
 	}
 }

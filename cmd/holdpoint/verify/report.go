@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/checkpoint"
@@ -63,8 +64,11 @@ type Report struct {
 	Heads       bool                   `json:"heads"`       // chain heads were compared: only a database has them
 	Checkpoints int                    `json:"checkpoints"` // that were compared
 	Newest      *checkpoint.Checkpoint `json:"-"`
-	Covered     int64                  `json:"covered"` // entries that the newest checkpoint holds
-	Thinned     int64                  `json:"thinned"` // entries whose words were removed under a term
+	Covered     int64                  `json:"covered"`           // entries that the newest checkpoint holds
+	Made        *time.Time             `json:"made,omitempty"`    // when the export says it was made; nil = it does not, or it is none
+	Later       int                    `json:"later,omitempty"`   // checkpoints that were made after the export, and so are not compared
+	Partial     bool                   `json:"partial,omitempty"` // the export holds what a filter found: what is missing does not show
+	Thinned     int64                  `json:"thinned"`           // entries whose words were removed under a term
 	Bodies      *Bodies                `json:"bodies,omitempty"`
 	Broken      int                    `json:"broken"`   // all findings, also those that are not named
 	Findings    []Finding              `json:"findings"` // the first ones, in the order of the entries

@@ -44,7 +44,7 @@ type pass struct {
 // lateSpan are entries that a checkpoint took up late.
 type lateSpan struct {
 	checkpoint.Span
-	at int
+	at int // -1 = by one that is not compared
 }
 
 // gone is an entry that the log knows and the history lacks.
@@ -92,9 +92,9 @@ func (p *pass) checkpoints() error {
 		return nil
 	}
 	var held []checkpoint.Checkpoint
+	var err error
 	installation := ""
 	if p.Record != nil {
-		var err error
 		if installation, err = p.Record.Installation(); err != nil {
 			return err
 		}
@@ -113,22 +113,52 @@ func (p *pass) checkpoints() error {
 		p.r.remark("no checkpoint file: the checkpoints are those that the database holds. A restored older copy is not found")
 	}
 	p.list = held
+	all := held
 	if p.Record != nil {
 		p.list = compareNotes(file, held, p.Now, p.r)
+		all = p.list
 	} else if file != nil {
-		p.list = file.list
+		all = file.list
+		if p.list, err = p.before(all); err != nil {
+			return err
+		}
 	}
 	p.r.Checkpoints = len(p.list)
 	if n := len(p.list); n > 0 {
 		p.r.Newest = &p.list[n-1]
 	}
-	for i, c := range p.list {
+	for i, c := range all {
+		if i >= len(p.list) {
+			i = -1 // what it took up late came after those that are compared
+		}
 		for _, s := range c.Late {
 			p.late = append(p.late, lateSpan{s, i})
 		}
 	}
 	slices.SortFunc(p.late, func(a, b lateSpan) int { return cmp.Compare(a.First, b.First) })
 	return nil
+}
+
+// exportSlack is how long before an export a checkpoint may have been begun and still hold
+// entries that the export's snapshot does not: it reads for a moment after its own time.
+const exportSlack = 10 * time.Second
+
+// before gives the checkpoints that an export must hold: those that were there when it says
+// it was made. Later ones took up what is not in it.
+func (p *pass) before(list []checkpoint.Checkpoint) ([]checkpoint.Checkpoint, error) {
+	made, err := p.x.made()
+	if err != nil || made.IsZero() {
+		return list, err
+	}
+	p.r.Made = &made
+	n := len(list)
+	for n > 0 && list[n-1].At.After(made.Add(-exportSlack)) {
+		n--
+	}
+	if p.r.Later = len(list) - n; p.r.Later > 0 {
+		p.r.remark("%d checkpoints are newer than the export, which says that it was made at %s: they are not compared, and it holds nothing of what came after", p.r.Later, made.UTC().Format(operation.TimeForm))
+	}
+	return list[:n], nil
 }
 
 // held gives the genuine checkpoints of the database.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -100,6 +101,28 @@ func (w *world) publish() store.MadeCheckpoint {
 	_, err = w.file.Append([][]byte{made.Note})
 	ok(w.t, err)
 	return made
+}
+
+// dated gives the checkpoint file as if one checkpoint had been made at another time.
+func (w *world) dated(number int64, at time.Time) io.Reader {
+	w.t.Helper()
+	raw, err := os.ReadFile(w.file.Path)
+	ok(w.t, err)
+	other := jobs.CheckpointFile{Path: filepath.Join(w.t.TempDir(), "checkpoints")}
+	ok(w.t, checkpoint.ReadFile(bytes.NewReader(raw), func(f checkpoint.Found) error {
+		c, err := checkpoint.Open(f.Note, w.keys)
+		ok(w.t, err)
+		if c.Number == number {
+			c.At = at.UTC().Truncate(time.Microsecond)
+		}
+		note, err := c.Sign(w.signer)
+		ok(w.t, err)
+		_, err = other.Append([][]byte{note})
+		return err
+	}))
+	out, err := os.ReadFile(other.Path)
+	ok(w.t, err)
+	return bytes.NewReader(out)
 }
 
 // verify verifies the database; turn may change the job.
