@@ -186,26 +186,28 @@ func (h *heldBatch) standing() operation.State {
 }
 
 // settleBatch follows an item, or a replacement of one, that was closed after its batch was:
-// the stage may be satisfied now.
-func (u *unit) settleBatch() error {
+// the stage may be satisfied now. It gives the run whose later stages may go then.
+func (u *unit) settleBatch() (operation.RunID, error) {
 	o := u.op
 	if o.ItemKey == "" || o.BatchID == "" && o.Replacement == 0 || o.State == o.was || !o.State.Closed() {
-		return nil
+		return "", nil
 	}
 	var id operation.BatchID
 	err := u.get(&id, `SELECT COALESCE((SELECT b.id FROM batches b WHERE b.run_id = $1 AND b.stage = $2 AND b.state = 'closed' AND NOT b.satisfied), '')`, string(o.RunID), o.Stage)
 	if err != nil || id == "" {
-		return err
+		return "", err
 	}
 	h := &heldBatch{tx: u.tx, actor: u.actor}
 	if err := u.get(&h.commonRow, commonSQL, string(id)); err != nil {
-		return err
+		return "", err
 	}
 	if err := h.definitions(); err != nil {
-		return err
+		return "", err
 	}
-	_, err = h.advance(u.now)
-	return err
+	if moved, err := h.advance(u.now); err != nil || !moved {
+		return "", err
+	}
+	return o.RunID, nil
 }
 
 // GoOnWithoutBatch records the owner's decision to let a run go on although not every item of

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -96,6 +97,32 @@ func TestStuckItemsGoOn(t *testing.T) {
 	if state := c.State(t, c.last); state != operation.Ready {
 		t.Errorf("the last is %s", state)
 	}
+	c.disputes()
+}
+
+// disputes disputes two items of the last batch, when nothing but the last stage is unsent: it
+// waits again, whatever the destination says, until a person has settled both.
+func (c *chain) disputes() {
+	c.t.Helper()
+	satisfied := func(want int, state operation.State) {
+		c.t.Helper()
+		if n := c.Count(c.t, `batches WHERE id = $1 AND satisfied AND state = 'closed'`, string(c.third)); n != want || c.State(c.t, c.last) != state {
+			c.t.Errorf("the stage is satisfied: %v, and the last is %s; want %s", n == 1, c.State(c.t, c.last), state)
+		}
+	}
+	ctx := c.t.Context()
+	for _, no := range []int{1, 2} {
+		ok(c.t, c.Store.Dispute(ctx, c.As("ops"), c.shown(c.third, no), ""))
+		op, _ := c.item(c.third, no)
+		ok(c.t, c.Store.RecordLookup(ctx, runner, op, time.Now(), operation.LookupFinding{Result: operation.LookupOne, ID: "found-" + string(op)}))
+		satisfied(0, operation.Waiting)
+	}
+	c.sweeps(0)
+	ok(c.t, c.Store.ConfirmDone(ctx, c.As("ops"), c.shown(c.third, 1), store.Reference{ID: "really-1"}))
+	satisfied(0, operation.Waiting)
+	ok(c.t, c.Store.ConfirmDone(ctx, c.As("ops"), c.shown(c.third, 2), store.Reference{ID: "really-2"}))
+	satisfied(1, operation.Ready)
+	c.sweeps(0)
 }
 
 // TestStuckItemsOfAStoppedBatch: what was given up is not let go any more.

@@ -114,6 +114,11 @@ func (u *unit) stageReopened() error {
 	if err != nil {
 		return err
 	}
+	for i := range rows {
+		if rows[i].Batch != "" && rows[i].Batch == u.op.BatchID {
+			rows[i].State = operation.InProgress // an item of it is open again
+		}
+	}
 	for _, o := range u.siblings {
 		if o.StageNo <= u.op.StageNo || o.State != operation.Ready && o.State != operation.RetryScheduled {
 			continue

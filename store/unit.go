@@ -65,8 +65,9 @@ func (s *Store) changeBy(ctx context.Context, a Actor, q string, fn func(*unit) 
 // what takes time and decides nothing.
 func (s *Store) changeAfter(ctx context.Context, a Actor, before func(*tx) error, q string, fn func(*unit) error, args ...any) error {
 	var jobs []map[string]any
+	var settled operation.RunID
 	err := s.write(ctx, func(t *tx) error {
-		jobs = nil
+		jobs, settled = nil, ""
 		if before != nil {
 			if err := before(t); err != nil {
 				return err
@@ -83,13 +84,17 @@ func (s *Store) changeAfter(ctx context.Context, a Actor, before func(*tx) error
 			return err
 		}
 		jobs = u.w.jobs
-		return u.settleBatch()
+		settled, err = u.settleBatch()
+		return err
 	})
 	if err == nil {
 		s.nudgeFor(jobs)
 		if a.Kind == operation.ActorPerson {
 			s.Hint()
 		}
+	}
+	if err == nil && settled != "" {
+		_, _ = s.sweepWaiting(ctx, a, settled) // what it misses, SweepStuck finds: the decision stands
 	}
 	return err
 }
