@@ -75,10 +75,23 @@ func waitsFor(flow *definition.Flow, o *opRow, rows []stageRow) []string {
 	return slices.DeleteFunc(earlier, func(stage string) bool { return !followed[stage] })
 }
 
-// planItem plans what an item's change means for the run. The run's state follows from the
-// batches, so most changes mean nothing; an item that is open again leaves its stage
-// unsatisfied, and what was read of the run before is stale.
-func (u *unit) planItem() error {
+// ownBatch is the batch that the operation, or the one that it replaces, is an item of; "" =
+// none.
+func (u *unit) ownBatch() operation.BatchID {
+	if u.op.BatchID != "" || u.op.Replacement == 0 || u.op.ItemKey == "" {
+		return u.op.BatchID
+	}
+	others, err := u.otherStages()
+	if i := slices.IndexFunc(others, func(r stageRow) bool { return r.Batch != "" && r.Stage == u.op.Stage }); err == nil && i >= 0 {
+		return others[i].Batch
+	}
+	return ""
+}
+
+// planItem plans what the change of an item of this batch, or of a replacement of one, means
+// for the run. The run's state follows from the batches, so most changes mean nothing; an item
+// that is open again leaves its stage unsatisfied, and what was read of the run before is stale.
+func (u *unit) planItem(batch operation.BatchID) error {
 	o := u.op
 	if !o.was.Closed() || o.State.Closed() {
 		return nil
@@ -87,12 +100,12 @@ func (u *unit) planItem() error {
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(r stageRow) bool { return r.Batch == o.BatchID || r.ID == o.ID })
-	rows = append(rows, stageRow{Batch: o.BatchID, Stage: o.Stage, No: o.StageNo, State: operation.InProgress, Waived: u.waivers[o.Stage]})
+	rows = slices.DeleteFunc(rows, func(r stageRow) bool { return r.Batch == batch || r.ID == o.ID })
+	rows = append(rows, stageRow{Batch: batch, Stage: o.Stage, No: o.StageNo, State: operation.InProgress, Waived: u.waivers[o.Stage]})
 	facts := stageFacts(u.flow, seenBy(u.flow, "", "", rows))
-	u.w.batches = append(u.w.batches, map[string]any{"id": o.BatchID})
+	u.w.batches = append(u.w.batches, map[string]any{"id": batch})
 	u.writeRun(string(operation.RunStateOf(facts, u.facts.RunState == string(operation.RunStopped))))
-	return u.tx.enter(u.actor, u.now, operation.SubjectBatch, string(o.BatchID), "item_reopened", "", "flow", o.Flow, "operation", string(o.ID), "run", string(o.RunID))
+	return u.tx.enter(u.actor, u.now, operation.SubjectBatch, string(batch), "item_reopened", "", "flow", o.Flow, "operation", string(o.ID), "run", string(o.RunID))
 }
 
 // submitItem puts an item that people must approve anew up for approval by itself: what

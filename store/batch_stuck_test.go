@@ -138,3 +138,38 @@ func TestStuckItemsOfAStoppedBatch(t *testing.T) {
 		t.Errorf("%d were given up, %v", n, err)
 	}
 }
+
+// TestDisputedReplacementOfAnItem: the stage of a batch is not satisfied while the replacement
+// of one of its items is disputed.
+func TestDisputedReplacementOfAnItem(t *testing.T) {
+	t.Parallel()
+	c := newChain(t, 2)
+	s, ctx := c.Store, t.Context()
+	c.releases(c.first, 2)
+	ok(t, s.Cancel(ctx, c.As("ops"), c.shown(c.first, 2)))
+	recorded(t, c.Fixture, c.first, confirmed(c.claims(c.first, 1)))
+	advanced(t, c.Fixture, c.first)
+	satisfied := func(want bool) {
+		t.Helper()
+		if n := c.Count(t, `batches WHERE id = $1 AND satisfied`, string(c.first)); (n == 1) != want {
+			t.Errorf("the stage is satisfied: %v, want %v", n == 1, want)
+		}
+	}
+	satisfied(false)
+	new, err := s.Replace(ctx, c.As("lead"), c.shown(c.first, 2), store.Replacement{Content: map[string]any{"topic": "item-2", "text": "First"}, Submit: true})
+	ok(t, err)
+	c.Approve(t, new, "second")
+	d, err := s.ClaimAndDispatch(ctx, runner, new, "alone")
+	ok(t, err)
+	o := confirmed([]store.Dispatched{d})[0]
+	_, err = s.Record(ctx, runner, o.Attempt, o.Fence, o.Result)
+	ok(t, err)
+	satisfied(true)
+	ok(t, s.Dispute(ctx, c.As("ops"), c.shownOf(new), ""))
+	satisfied(false)
+	ok(t, s.RecordLookup(ctx, runner, new, time.Now(), operation.LookupFinding{Result: operation.LookupOne, ID: o.Result.TargetReference}))
+	satisfied(false)
+	ok(t, s.ConfirmDone(ctx, c.As("ops"), c.shownOf(new), store.Reference{ID: "really"}))
+	satisfied(true)
+	verified(t, c.Fixture, c.first)
+}

@@ -114,8 +114,9 @@ func (u *unit) stageReopened() error {
 	if err != nil {
 		return err
 	}
+	own := u.ownBatch()
 	for i := range rows {
-		if rows[i].Batch != "" && rows[i].Batch == u.op.BatchID {
+		if rows[i].Batch != "" && rows[i].Batch == own {
 			rows[i].State = operation.InProgress // an item of it is open again
 		}
 	}
@@ -140,8 +141,8 @@ func (u *unit) planRun(siblingsChanged bool) error {
 	if u.op.State == u.op.was && !siblingsChanged && !u.op.replanned {
 		return nil
 	}
-	if u.op.BatchID != "" {
-		return u.planItem()
+	if own := u.ownBatch(); own != "" && (u.op.BatchID != "" || u.op.was.Closed() && !u.op.State.Closed()) {
+		return u.planItem(own)
 	}
 	state, err := u.runState()
 	if err != nil {
