@@ -151,13 +151,13 @@ func (s *site) fillReading(c echo.Context, f *definition.Flow, l store.ListFile,
 	return nil
 }
 
-// inputErrors marks the flow's inputs that keep the batch from being made, once something
-// was typed.
+// inputErrors marks the flow's inputs that keep the batch from being made.
 func inputErrors(wrong []string, texts map[string]string) map[string]views.Say {
 	out := map[string]views.Say{}
 	for _, path := range wrong {
-		if texts[path] != "" {
-			out[typedInput+path] = views.Sentence(views.ErrorInvalid)
+		out[typedInput+path] = views.Sentence(views.ErrorInvalid)
+		if texts[path] == "" {
+			out[typedInput+path] = views.Sentence(views.ErrorRequired)
 		}
 	}
 	return out
@@ -284,12 +284,8 @@ func (s *site) listCreate(c echo.Context) error {
 		}
 		found := l.Found()
 		if found != nil {
-			for _, path := range found.Wrong {
-				key := views.ErrorInvalid
-				if l.Inputs()[path] == "" {
-					key = views.ErrorRequired
-				}
-				t.wrong(typedInput+path, views.Sentence(key))
+			for name, say := range inputErrors(found.Wrong, l.Inputs()) {
+				t.wrong(name, say)
 			}
 		}
 		if len(known) > 0 && l.Batch == "" && !again {

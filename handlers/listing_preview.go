@@ -10,7 +10,7 @@ import (
 
 // previewOf shows what a look at a list found.
 func previewOf(f *store.ListJudged) *views.ListPreview {
-	m := &views.ListPreview{Total: f.Total, Included: f.Included - f.Problems, Duplicates: f.Duplicates, Suppressed: f.Suppressed, Problems: f.Problems, Missing: f.Missing, At: f.At}
+	m := &views.ListPreview{Total: f.Total, Included: f.Included - f.Problems, Duplicates: f.Duplicates, Suppressed: f.Suppressed, Problems: f.Problems, Missing: f.Missing, Wrong: f.Wrong, At: f.At}
 	for _, x := range f.First {
 		m.First = append(m.First, views.ListItem{Line: listLine(x), Content: previewContent(x)})
 	}

@@ -52,6 +52,9 @@ func TestListBecomesABatch(t *testing.T) {
 			t.Errorf("the preview lacks %s", want)
 		}
 	}
+	if !strings.Contains(a.body, "error-content.in.season") || !strings.Contains(a.body, "No batch can be made yet.") || strings.Contains(a.body, "It begins as a draft") || strings.Contains(a.body, `data-testid="create"`) {
+		t.Error("the preview does not ask for the input that is missing")
+	}
 	action, form = a.form("form-list")
 	create := strings.TrimSuffix(action, "look") + "create"
 	if bad := b.do(http.MethodPost, create, form); bad.status != http.StatusUnprocessableEntity || !strings.Contains(bad.body, "error-content.in.season") || !strings.Contains(bad.body, "Hello {{name}} &lt;b&gt;") {
@@ -59,7 +62,7 @@ func TestListBecomesABatch(t *testing.T) {
 	}
 	form.Set("content.in.season", "spring")
 	changed := b.do(http.MethodPost, create, form)
-	if changed.status != http.StatusUnprocessableEntity || h.Count(t, "batches") != 0 || !strings.Contains(changed.body, "our spring offers") {
+	if changed.status != http.StatusUnprocessableEntity || h.Count(t, "batches") != 0 || !strings.Contains(changed.body, "our spring offers") || !strings.Contains(changed.body, `data-testid="create"`) {
 		t.Fatalf("what was changed is shown first: %d", changed.status)
 	}
 	_, form = changed.form("form-list")

@@ -82,6 +82,7 @@ type ListModel struct {
 type ListPreview struct {
 	Total, Included, Duplicates, Suppressed, Problems int
 	Missing                                           []string // shared text that is still to be written
+	Wrong                                             []string // inputs of the run that are missing or do not fit: no batch can be made
 	First                                             []ListItem
 	Odd                                               []BatchItemLine // rows that cannot go out, the first of them
 	Left                                              []BatchItemLine // rows that are left out, the first of them

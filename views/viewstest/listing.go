@@ -24,6 +24,8 @@ func listingFixtures() []Fixture {
 	broken := listPreview()
 	broken.Preview, broken.Columns, broken.Unused = nil, nil, nil
 	broken.Broken = views.Sentence("starting.table.quotes", "Line", 12)
+	draft := listPreview()
+	draft.Form.Errors, draft.Preview.Wrong = nil, nil
 	good := listPreview()
 	good.Known, good.Form.Errors = nil, nil
 	good.Preview = &views.ListPreview{Total: 197, Included: 197, First: listItems(), At: Now}
@@ -31,7 +33,7 @@ func listingFixtures() []Fixture {
 	json.CSV, json.Columns, json.Unused = false, nil, nil
 	nothing := listPreview()
 	nothing.Preview = &views.ListPreview{Total: 2, Duplicates: 1, Suppressed: 1, At: Now, Left: listLeft()}
-	return []Fixture{{"list-new", views.NewBatchPage(fresh)}, {"list-new-recent", views.NewBatchPage(recent)}, {"list-preview", views.ListPage(listPreview())},
+	return []Fixture{{"list-new", views.NewBatchPage(fresh)}, {"list-new-recent", views.NewBatchPage(recent)}, {"list-preview", views.ListPage(listPreview())}, {"list-preview-draft", views.ListPage(draft)},
 		{"list-preview-good", views.ListPage(good)}, {"list-preview-json", views.ListPage(json)}, {"list-preview-broken", views.ListPage(broken)},
 		{"list-preview-nothing", views.ListPage(nothing)}, {"list-preview-revise", views.ListPage(listRevision())}, {"batch-revise", views.ReviseBatchPage(revision())},
 		{"batch-revise-look", views.ReviseBatchPage(revisionLook())}}
@@ -71,7 +73,7 @@ func listPreview() views.ListModel {
 		Inputs:     []views.EditField{{Path: "in.season", Name: "season", Kind: views.EditLine}}, Texts: listTexts(), Offered: []string{"email", "greeting", "name"},
 		Known: []views.Link{{Label: "bat_01jrw3v9…", URL: "/batches/bat_1"}}}
 	m.Form.Errors = map[string]views.Say{"again": views.Sentence("newbatch.again_needed"), "content.in.season": views.Sentence(views.ErrorRequired)}
-	m.Preview = &views.ListPreview{Total: 200, Included: 192, Duplicates: 3, Suppressed: 1, Problems: 4, Missing: []string{"subject"}, First: listItems(), Left: listLeft(), ProblemsCSV: listPath + "/problems.csv", At: Now,
+	m.Preview = &views.ListPreview{Total: 200, Included: 192, Duplicates: 3, Suppressed: 1, Problems: 4, Missing: []string{"subject"}, Wrong: []string{"season"}, First: listItems(), Left: listLeft(), ProblemsCSV: listPath + "/problems.csv", At: Now,
 		Odd: []views.BatchItemLine{
 			{Position: 12, Key: "no address", Recipient: "no address", Problems: []views.BatchProblem{{Code: "item", Field: "email"}, {Code: "content", Field: "to"}}},
 			{Position: 77, Key: "ewa@customer.test", Recipient: "ewa@customer.test", Problems: []views.BatchProblem{{Code: "empty", Field: "greeting"}}},
