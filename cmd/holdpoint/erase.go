@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"holdpoint/operation"
@@ -21,7 +22,11 @@ func (c eraseCmd) Run(s *Settings) error {
 		return err
 	}
 	defer st.Close()
-	if err := st.EraseOperation(ctx, store.System("command"), c.Operation, c.Reason); err != nil {
+	err = st.EraseOperation(ctx, store.System("command"), c.Operation, c.Reason)
+	if r := (*operation.Refusal)(nil); errors.As(err, &r) && r.Code == operation.CodeForbiddenMove {
+		return fmt.Errorf("nothing was erased: the operation is in the state %q, or something about it is still open; only what is closed with nothing open about it can be erased", r.Params["state"])
+	}
+	if err != nil {
 		return err
 	}
 	fmt.Printf("erased    %s: contents, attachments and statements. Facts, hashes, decisions and history stay.\n", c.Operation)

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"slices"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -11,10 +10,8 @@ import (
 // Bodies counts what approvals and statements rest on.
 type Bodies struct {
 	Whole  int64 `json:"whole"`  // there, with the hash that was recorded
-	Erased int64 `json:"erased"` // gone, of a closed operation or with a recorded erasure; the hash stays
+	Erased int64 `json:"erased"` // gone, and the history tells of the erasure; the hash stays
 }
-
-var closed = []operation.State{operation.Confirmed, operation.Rejected, operation.Cancelled, operation.NotExecuted}
 
 // bound compares the hashes that stand beside versions and requests with those that the
 // history holds of them: a content that was changed together with its hash is found by the
@@ -43,8 +40,8 @@ func (p *pass) contents() error {
 		f := Finding{What: Altered, Kind: operation.SubjectOperation, Subject: b.Operation, Detail: fmt.Sprintf("the %s %s is not what its recorded hash says", b.Kind, b.ID)}
 		if b.Erased {
 			p.r.Bodies.Erased++
-			if !b.Recorded && !slices.Contains(closed, operation.State(b.State)) {
-				f.What, f.Detail = Removed, fmt.Sprintf("the %s %s is gone although its operation is not closed", b.Kind, b.ID)
+			if !b.Recorded {
+				f.What, f.Detail = Removed, fmt.Sprintf("the %s %s is gone, and the history tells of no erasure", b.Kind, b.ID)
 				p.r.add(f)
 			}
 			return nil

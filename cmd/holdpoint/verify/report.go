@@ -43,6 +43,8 @@ type Finding struct {
 func (f Finding) String() string {
 	s := string(f.What)
 	switch {
+	case f.Subject != "" && f.Seq == 0: // what stands beside its entries
+		s += fmt.Sprintf(": %s %s", f.Kind, f.Subject)
 	case f.Subject != "":
 		s += fmt.Sprintf(": entry %d of %s %s", f.Seq, f.Kind, f.Subject)
 	case f.Row > 0:
