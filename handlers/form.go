@@ -64,6 +64,30 @@ func sent(c echo.Context) (typed, error) {
 	return typedBy(c, fields)
 }
 
+// sentMarked is sent for a page that marks the fields of its content: what no record can hold
+// of them is shown with a mark in its place, and the form is not to be acted upon.
+func sentMarked(c echo.Context) (typed, error) {
+	fields, err := web.PostForm(c)
+	var bad *web.Unfit
+	if !errors.As(err, &bad) {
+		if err != nil {
+			return typed{}, err
+		}
+		return typedBy(c, fields)
+	}
+	for _, name := range bad.Fields {
+		if !strings.HasPrefix(name, "content.") || !web.IsText(name) {
+			return typed{}, err
+		}
+	}
+	t, err := typedBy(c, fields)
+	for _, name := range bad.Fields {
+		fields.Set(name, strings.ReplaceAll(strings.ToValidUTF8(fields.Get(name), "\uFFFD"), "\x00", "\uFFFD"))
+		t.wrong(name, views.Sentence("starting.unfit"))
+	}
+	return t, err
+}
+
 // typedBy names the form and looks at its key.
 func typedBy(c echo.Context, fields url.Values) (typed, error) {
 	if len(fields.Get("form_id")) > formKeyLimit {

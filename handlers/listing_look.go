@@ -221,7 +221,7 @@ func offered(fields []definition.InputField, columns map[string]int) []string {
 
 // listForm reads a form about a list.
 func (s *site) listForm(c echo.Context, fn func(store.ListFile, typed) error) error {
-	t, err := sent(c)
+	t, err := sentMarked(c)
 	if err != nil {
 		return err
 	}
@@ -232,6 +232,9 @@ func (s *site) listForm(c echo.Context, fn func(store.ListFile, typed) error) er
 	l, err := s.findList(c)
 	if err != nil {
 		return err
+	}
+	if len(t.errors) > 0 {
+		return s.showList(c, http.StatusUnprocessableEntity, t)
 	}
 	err = fn(l, t)
 	r := refusalOf(err)

@@ -60,6 +60,12 @@ func TestListBecomesABatch(t *testing.T) {
 	if bad := b.do(http.MethodPost, create, form); bad.status != http.StatusUnprocessableEntity || !strings.Contains(bad.body, "error-content.in.season") || !strings.Contains(bad.body, "Hello {{name}} &lt;b&gt;") {
 		t.Fatalf("without an input that is needed: %d", bad.status)
 	}
+	form.Set("content.in.season", "spr\x00ing")
+	for _, to := range []string{action, create} {
+		if bad := b.do(http.MethodPost, to, form); bad.status != http.StatusUnprocessableEntity || !strings.Contains(bad.body, "error-content.in.season") || !strings.Contains(bad.body, "spr\uFFFDing") {
+			t.Fatalf("a character that cannot be stored: %d", bad.status)
+		}
+	}
 	form.Set("content.in.season", "spring")
 	changed := b.do(http.MethodPost, create, form)
 	if changed.status != http.StatusUnprocessableEntity || h.Count(t, "batches") != 0 || !strings.Contains(changed.body, "our spring offers") || !strings.Contains(changed.body, `data-testid="create"`) {

@@ -134,7 +134,7 @@ func startState(st store.Start) string {
 
 // startRun starts one run with what was typed.
 func (s *site) startRun(c echo.Context) error {
-	t, err := sent(c)
+	t, err := sentMarked(c)
 	if err != nil {
 		return err
 	}
@@ -144,6 +144,8 @@ func (s *site) startRun(c echo.Context) error {
 	}
 	if t.old(v.Now) {
 		t.wrong("", views.Sentence("settling.form_old"))
+	}
+	if len(t.errors) > 0 {
 		return s.showStart(c, http.StatusUnprocessableEntity, t)
 	}
 	f, err := s.startable(c, flow)

@@ -40,6 +40,17 @@ func TestStartByForm(t *testing.T) {
 	}
 	action, form = bad.form("form-start")
 	form.Set("content.email", "kim@example.test")
+	form.Set("content.customer_ref", "C\x001")
+	bad = b.do(http.MethodPost, action, form)
+	if bad.status != http.StatusUnprocessableEntity || !strings.Contains(bad.body, `error-content.customer_ref`) || !strings.Contains(bad.body, "C\uFFFD1") || !strings.Contains(bad.body, "kim@example.test") || h.Count(t, "runs") != 0 {
+		t.Fatalf("a character that cannot be stored: %d %s", bad.status, bad.body)
+	}
+	action, form = bad.form("form-start")
+	form.Set("form_id", "a\x00b")
+	if no := b.do(http.MethodPost, action, form); no.status != http.StatusUnprocessableEntity || strings.Contains(no.body, "form-start") {
+		t.Errorf("what no page could mark: %d", no.status)
+	}
+	_, form = bad.form("form-start")
 	form.Set("content.customer_ref", "C-1")
 	for range 2 {
 		b.do(http.MethodPost, action, form)

@@ -2,9 +2,11 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +16,7 @@ import (
 // PostForm reads the form in the body of a POST. Nothing of it comes from the address: a
 // link cannot decide and cannot fill a form in. A body that cannot be read is refused
 // with 400, one that is too large with 413, one that holds what no record can hold with
-// 422. Files are not taken; see PostFiles.
+// 422: an *Unfit, beside which the form is given. Files are not taken; see PostFiles.
 func PostForm(c echo.Context) (url.Values, error) {
 	if isMultipart(c.Request()) {
 		fields, _, err := readParts(c.Request(), bodyLimit)
@@ -40,16 +42,31 @@ func badBody(err error) error {
 	return echo.NewHTTPError(http.StatusBadRequest).SetInternal(err)
 }
 
-// unfit refuses what no record can hold.
+// Unfit is a form with texts that no record can hold. Where its page does not mark the
+// fields, it is answered with 422.
+type Unfit struct {
+	Fields []string // their names, in order
+}
+
+// Error names the fields, for logs.
+func (e *Unfit) Error() string { return fmt.Sprintf("no text in %q", e.Fields) }
+
+// Unwrap gives the answer.
+func (e *Unfit) Unwrap() error { return echo.NewHTTPError(http.StatusUnprocessableEntity) }
+
+// unfit refuses what no record can hold, with an *Unfit.
 func unfit(fields url.Values) error {
+	var bad []string
 	for name, list := range fields {
-		for _, v := range append([]string{name}, list...) {
-			if !IsText(v) {
-				return echo.NewHTTPError(http.StatusUnprocessableEntity)
-			}
+		if !IsText(name) || slices.ContainsFunc(list, func(v string) bool { return !IsText(v) }) {
+			bad = append(bad, name)
 		}
 	}
-	return nil
+	if bad == nil {
+		return nil
+	}
+	slices.Sort(bad)
+	return &Unfit{Fields: bad}
 }
 
 // IsText reports whether s is UTF-8 without the zero byte, as the database holds it.
