@@ -116,6 +116,15 @@ type LimitFormModel struct {
 // kind is the kind of the figure's number, as amounts are written by it.
 func (r LimitRule) kind() string { return string(r.Figure.Kind()) }
 
+// backRule says when a breach is over: within the limit by how much, and for how long.
+func backRule(p *text.Printer, r LimitRule) string {
+	margin := p.Amount(r.kind(), r.Margin)
+	if r.Hold == 0 {
+		return p.T("limits.back_rule_now", "Margin", margin)
+	}
+	return p.T("limits.back_rule", "Margin", margin, "Hold", r.Hold)
+}
+
 // scope names what a limit is narrowed to; "" = nothing.
 func (r LimitRule) scope(ctx context.Context) string {
 	var parts []string

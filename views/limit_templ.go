@@ -1203,9 +1203,9 @@ func limitRules(m LimitModel) templ.Component {
 			}
 			ctx = templ.InitializeContext(ctx)
 			var templ_7745c5c3_Var64 string
-			templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(t(ctx, "limits.back_rule", "Margin", text.From(ctx).Amount(m.kind(), m.Margin), "Hold", m.Hold))
+			templ_7745c5c3_Var64, templ_7745c5c3_Err = templ.JoinStringErrs(backRule(text.From(ctx), m.LimitRule))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `limit.templ`, Line: 186, Col: 101}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `limit.templ`, Line: 186, Col: 43}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var64))
 			if templ_7745c5c3_Err != nil {
