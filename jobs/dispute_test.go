@@ -38,13 +38,21 @@ func (w *world) underDispute(id operation.ID) {
 	}
 }
 
+// rest stops a worker: what it learns would make a form that is shown meanwhile out of date.
+func (w *world) rest(worker *Worker) {
+	w.t.Helper()
+	if err := worker.Stop(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestDisputeIsSettledByAPerson: a lookup that finds what is disputed, planned or asked for, and
 // what the destination tells decide nothing. Then a person does, and it stays so.
 func TestDisputeIsSettledByAPerson(t *testing.T) {
 	t.Run("ItIsThere", func(t *testing.T) {
 		t.Parallel()
 		w, ctx := newWorld(t, "10s"), context.Background()
-		w.work()
+		worker := w.work()
 		id := w.ready("crm")
 		w.disputed(id, operation.LookupOne)
 		ref := w.box.Ledger(t, "crm", string(id))[0].ID
@@ -64,6 +72,7 @@ func TestDisputeIsSettledByAPerson(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.underDispute(id)
+		w.rest(worker)
 		if err := w.store.ConfirmDone(ctx, w.ops[0], w.shown(id), store.Reference{ID: ref}); err != nil {
 			t.Fatal(err)
 		}
@@ -95,11 +104,13 @@ func TestDisputeIsSettledByAPerson(t *testing.T) {
 		w := newWorld(t, "10s")
 		id := w.draft("crm")
 		w.box.Fault(t, connectortest.Fault{Destination: "crm", Fault: "status_before_execute", Status: 201, Body: `{"id":"TSK-0","reference":"` + string(id) + `"}`})
-		w.work()
+		worker := w.work()
 		w.approve(id)
 		w.disputed(id, operation.LookupNone)
 		w.nothingHappened(id, true)
+		w.rest(worker)
 		w.permitAgain(id)
+		w.work()
 		if s := w.untilState(id, operation.Confirmed); s.ConfirmedBy != "destination" || s.Reference == "TSK-0" {
 			t.Errorf("%+v", s)
 		}
