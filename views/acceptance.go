@@ -189,9 +189,17 @@ func faultText(ctx context.Context, n operation.AcceptanceNote) string {
 // clockText is the time of a step to the second.
 func clockText(at time.Time) string { return at.UTC().Format("15:04:05.000") }
 
-// spanOf is how long a case took.
+// spanOf is how long a case took: to the second, and to the millisecond where it was shorter
+// than one. 0 = it was not measured.
 func spanOf(c operation.AcceptanceCase) time.Duration {
-	return c.Ended.Sub(c.Began).Round(time.Second)
+	d := c.Ended.Sub(c.Began)
+	switch {
+	case c.Began.IsZero() || c.Ended.IsZero() || d < time.Millisecond:
+		return 0
+	case d < time.Second:
+		return d.Truncate(time.Millisecond)
+	}
+	return d.Round(time.Second)
 }
 
 // attemptText says kind and outcome of an attempt of a finding.
