@@ -44,7 +44,7 @@ const onPaper = `(() => {
 	const words = document.createTreeWalker(doc, NodeFilter.SHOW_TEXT)
 	for (let n; n = words.nextNode();) { // of what says when by the day on which it is read, nothing may be left
 		const e = n.parentElement, rel = e.closest('time[data-rel]')
-		if (shown(e) && !e.closest('.vh, time[title]:not([data-rel])') && (rel || /\b(today|yesterday|tomorrow|dzisiaj|dziś|wczoraj|jutro)\b|今日|昨日|明日/.test(n.data))) wrong.push('says nothing on paper: ' + name(e))
+		if (shown(e) && !e.closest('.vh, time[title]:not([data-rel])') && (rel || /\b(today|yesterday|tomorrow|dzisiaj|dziś|wczoraj|jutro)\b|今日|昨日|明日|\b\d{1,2} [A-Z][a-z]{2} \d{1,2}:\d{2}\b/.test(n.data))) wrong.push('says nothing on paper: ' + name(e))
 	}
 	if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the paper')
 	return [...new Set(wrong)].slice(0, 20)
