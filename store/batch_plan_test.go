@@ -107,11 +107,17 @@ func TestBatchReadsItsOwnRows(t *testing.T) {
 	r, ctx, lead := newReads(t, f), t.Context(), f.As("lead")
 	for _, round := range []string{"no statistics: ", "statistics: "} {
 		var c store.GroupClaimed
-		r.most(round+"a release with its claim", 4*group, func(s *store.Store) (err error) { c, err = s.ReleaseAndClaim(ctx, runner, fresh, group, "w"); return err })
+		r.most(round+"a release with its claim", 4*group, func(s *store.Store) (err error) {
+			c, err = s.ReleaseAndClaim(ctx, runner, fresh, group, "w")
+			return err
+		})
 		if len(c.Dispatched) != group {
 			t.Fatalf("%d released and claimed", len(c.Dispatched))
 		}
-		r.most(round+"their record", 8*group, func(s *store.Store) error { _, err := s.RecordGroup(ctx, runner, fresh, confirmed(c.Dispatched)); return err })
+		r.most(round+"their record", 8*group, func(s *store.Store) error {
+			_, err := s.RecordGroup(ctx, runner, fresh, confirmed(c.Dispatched))
+			return err
+		})
 		r.most(round+"a release", 4*group, func(s *store.Store) error { _, err := s.ReleaseBatch(ctx, runner, id, group); return err })
 		r.most(round+"a claim", 4*group, func(s *store.Store) (err error) { c, err = s.ClaimGroup(ctx, runner, id, group, "w"); return err })
 		if len(c.Dispatched) != group {
