@@ -101,11 +101,12 @@ func (w *Worker) sweepDue(ctx context.Context, from store.DueCursor) store.DueCu
 
 func (w *Worker) swept(what string, n int, err error) {
 	w.metrics.swept.WithLabelValues(what).Add(float64(n))
+	failures := w.metrics.sweepFailures.WithLabelValues(what) // there from the first look on: an alarm sees the first failure too
 	if n > 0 {
 		w.log.Info("swept", "kind", what, "count", n)
 	}
 	if err != nil && w.stopping.Err() == nil {
-		w.metrics.sweepFailures.WithLabelValues(what).Inc()
+		failures.Inc()
 		w.log.Warn("sweep failed; it is tried again", "kind", what, "error", err)
 	}
 }

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"holdpoint/operation"
@@ -28,6 +30,9 @@ var figureCounts = map[string]measure{
 	"effects_destination": mByDestination, "effects_person": mByPerson, "unresolved_occurred": mIntoDoubt, "duplicates_suspected": mSuspected,
 	"duplicates_confirmed": mDuplicates, "reexecutions": mReexecutions, "reexecution_errors": mReexecutionErr, "key_reuse": mKeyReuse, "adopted": mAdopted,
 }
+
+// FigureWords are the words under which FigureTotal counts, in their order.
+func FigureWords() []string { return slices.Sorted(maps.Keys(figureCounts)) }
 
 // figurePairs bounds how many flows and destinations are told apart.
 const figurePairs = 200

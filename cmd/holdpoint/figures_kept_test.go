@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,62 @@ func shownMetrics(t *testing.T) map[string]bool {
 		}
 	}
 	return names
+}
+
+// chosen finds which series a question asks for, and grouped by what it gathers them.
+var (
+	chosen  = regexp.MustCompile(`(holdpoint_[a-z_]+)\{([^}]*)\}`)
+	matcher = regexp.MustCompile(`([a-z_]+)\s*(=~|!=|!~|=)\s*"([^"]*)"`)
+	grouped = regexp.MustCompile(`\bby \(([^)]*)\)`)
+)
+
+// wrongLabels says which labels of a question no series has, or not with such a value.
+func wrongLabels(expr string) (wrong []string) {
+	values := map[string][]string{"holdpoint_figure_total": store.FigureWords()}
+	for _, part := range []string{"_bucket", "_count", "_sum"} {
+		values["holdpoint_figure_seconds"+part] = []string{"approval_delay", "recovery_in_hand", "recovery_active"}
+	}
+	labels := map[string][]string{"holdpoint_figure_total": {"figure", "flow", "destination"}, "holdpoint_figure_unresolved": {"flow", "destination"}, "holdpoint_figure_seconds_bucket": {"figure", "flow", "destination", "le"},
+		"holdpoint_operations_open": {"state"}, "holdpoint_decisions_overdue": {"by"}, "holdpoint_figures_counted_until_seconds": {}}
+	for _, m := range chosen.FindAllStringSubmatch(expr, -1) {
+		for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
+			if !slices.Contains(labels[m[1]], l[1]) || l[1] == "figure" && !slices.Contains(values[m[1]], l[3]) {
+				wrong = append(wrong, m[1]+"{"+l[0]+"}")
+			}
+		}
+	}
+	for _, g := range grouped.FindAllStringSubmatch(expr, -1) {
+		for label := range strings.SplitSeq(g[1], ",") {
+			for _, name := range metricName.FindAllString(expr, -1) {
+				if !slices.Contains(labels[name], strings.TrimSpace(label)) {
+					wrong = append(wrong, "by "+strings.TrimSpace(label)+" of "+name)
+				}
+			}
+		}
+	}
+	return wrong
+}
+
+// TestFigureWords: what the documentation lists is what /metrics counts.
+func TestFigureWords(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join("..", "..", "docs", "figures.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, found := strings.Cut(string(raw), "| `holdpoint_figure_total` |")
+	_, row, listed := strings.Cut(row, "Figures: ")
+	row, _, _ = strings.Cut(row, "\n")
+	if !found || !listed {
+		t.Fatal("the table of metrics is not there")
+	}
+	var told []string
+	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(row, -1) {
+		told = append(told, m[1])
+	}
+	slices.Sort(told)
+	if got := store.FigureWords(); !slices.Equal(got, told) {
+		t.Errorf("counted are %v, told are %v", got, told)
+	}
 }
 
 // TestDashboard: the example dashboard and the alert rules can be read, and ask for
@@ -101,6 +158,9 @@ func TestDashboard(t *testing.T) {
 		found := metricName.FindAllString(expr, -1)
 		if len(found) == 0 || strings.Count(expr, "(") != strings.Count(expr, ")") {
 			t.Errorf("%s asks for nothing: %s", where, expr)
+		}
+		for _, w := range wrongLabels(expr) {
+			t.Errorf("%s asks for %s, which no series has", where, w)
 		}
 		for _, m := range found {
 			if !names[m] {
