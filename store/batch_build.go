@@ -229,7 +229,7 @@ func (b *batchBuilder) render(m *madeItem) {
 	switch {
 	case errors.As(err, &incomplete):
 		for _, f := range incomplete.Fields {
-			if !slices.Contains(b.made.Missing, f) {
+			if !slices.Contains(b.made.Missing, f) && !m.told(f) {
 				m.problem(definition.ProblemContent, f)
 			}
 		}
@@ -249,7 +249,7 @@ func (b *batchBuilder) render(m *madeItem) {
 		m.key = strings.Join(m.people, ",")
 		if operation.CheckItemKey(m.key) != nil {
 			m.key = ""
-			if len(b.made.Missing) == 0 {
+			if len(b.made.Missing) == 0 && len(m.item.Told) == 0 {
 				m.problem(definition.ProblemKey, "")
 			}
 		}
@@ -260,6 +260,11 @@ func (b *batchBuilder) render(m *madeItem) {
 // the destination, and what is to be mended there.
 func setUpFault(p *definition.Profile, err error) error {
 	return operation.Refuse(operation.CodeDestinationSetUp, "item", p.Destination, "why", err.Error()).By(operation.Responsible{Role: operation.RoleAdmin})
+}
+
+// told reports that the item's problems say already why this place of its content is at fault.
+func (m *madeItem) told(place string) bool {
+	return slices.ContainsFunc(m.item.Told, func(p string) bool { return place == p || strings.HasPrefix(place, p+".") })
 }
 
 func (m *madeItem) problem(code, field string) {

@@ -66,7 +66,7 @@ func TestListIsLookedAt(t *testing.T) {
 	if found.Total != 5 || found.Included != 4 || found.Duplicates != 1 || found.Problems != 2 || fmt.Sprint(found.Missing, found.Wrong) != "[subject] [season]" {
 		t.Errorf("found %+v", found)
 	}
-	if got := said(found.Left) + " / " + said(found.Odd); !strings.HasPrefix(got, "3 ben@example.testduplicate / 4 cy@example.test empty:text empty:name content:text, 5 no address item:email") {
+	if got := said(found.Left) + " / " + said(found.Odd); !strings.HasPrefix(got, "3 ben@example.testduplicate / 4 cy@example.test empty:name, 5 no address item:email") {
 		t.Errorf("rows: %s", got)
 	}
 	if n := f.Count(t, "batches") + f.Count(t, "batch_items") + f.Count(t, "runs"); n != 0 {

@@ -131,6 +131,7 @@ type expr struct {
 	names   map[string]bool // the variables it reads
 	fields  []string        // the paths of the content it reads
 	inputs  []string        // the paths of the inputs it reads
+	items   []string        // the paths of a list's entry it reads
 	boolean bool            // its type is bool, or not known before it is evaluated
 }
 
@@ -163,6 +164,9 @@ func compile(s scope, text string) (*expr, error) {
 	ast.PostOrderVisit(checked.NativeRep().Expr(), visitor)
 	if e.names["content"] {
 		e.fields = contentFields(checked.NativeRep().Expr())
+	}
+	if e.names["item"] {
+		e.items = pathsOf(checked.NativeRep().Expr(), "item")
 	}
 	if e.names["inputs"] {
 		e.inputs = inputsRead(checked.NativeRep().Expr())

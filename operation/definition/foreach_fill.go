@@ -9,10 +9,10 @@ import (
 
 // filling renders the content of one item.
 type filling struct {
-	vars  map[string]any
-	item  map[string]any
-	texts map[string]sharedText // by path
-	note  func(code, field string)
+	vars   map[string]any
+	item   map[string]any
+	texts  map[string]sharedText // by path
+	causes *causes
 }
 
 // fill renders; ok is false when there is no value here.
@@ -23,7 +23,7 @@ func (f *filling) fill(t draftTree) (v any, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		return text.fill(f.item, t.path, f.note), true
+		return text.fill(f.item, f.causes), true
 	case t.of != nil:
 		out := make(map[string]any, len(t.names))
 		for _, name := range t.names {
@@ -46,7 +46,7 @@ func (f *filling) fill(t draftTree) (v any, ok bool) {
 		return nil, false
 	}
 	if err != nil {
-		f.note(ProblemEmpty, t.path)
+		f.causes.place(ProblemEmpty, t.path, t.leaf)
 		return nil, false
 	}
 	return v, true
@@ -81,7 +81,7 @@ func SharedFields(text string) []string {
 	return out
 }
 
-func (t sharedText) fill(it map[string]any, path string, note func(code, field string)) string {
+func (t sharedText) fill(it map[string]any, c *causes) string {
 	if len(t) == 1 {
 		return t[0]
 	}
@@ -95,9 +95,9 @@ func (t sharedText) fill(it map[string]any, path string, note func(code, field s
 		text, err := textOf(v)
 		switch {
 		case err != nil || strings.TrimSpace(text) == "":
-			note(ProblemUnresolved, s)
+			c.entry(ProblemUnresolved, s)
 		case strings.ContainsAny(text, "<>"):
-			note(ProblemMarkup, s)
+			c.entry(ProblemMarkup, s)
 		}
 		b.WriteString(text)
 	}

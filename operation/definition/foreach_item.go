@@ -42,7 +42,10 @@ type BatchItem struct {
 	Content  map[string]any
 	Missing  []string // paths of shared text that nobody has written yet
 	Problems []ItemProblem
-	Amount   int64 // what the item adds to the batch's total, in minor units; 0 without a total
+	// Told are the places of the content whose fault Problems tell, where it is a fault: of the
+	// place itself, or of what it is made of.
+	Told   []string
+	Amount int64 // what the item adds to the batch's total, in minor units; 0 without a total
 	// Fields are the entry's values for the {{name}} places of the shared text.
 	Fields map[string]any
 }
@@ -160,43 +163,41 @@ func (m *ItemMaker) Fields() []string { return slices.Clone(m.fields) }
 func (m *ItemMaker) Item(entry map[string]any) BatchItem {
 	x := m.st.ForEach
 	out := BatchItem{Missing: m.Missing()}
-	note := func(code, field string) {
-		if p := (ItemProblem{code, field}); !slices.Contains(out.Problems, p) {
-			out.Problems = append(out.Problems, p)
-		}
-	}
+	c := &causes{}
 	if _, moved := entry[ExtraCells]; moved {
 		entry = maps.Clone(entry)
 		delete(entry, ExtraCells)
-		note(ProblemCells, "")
+		c.tell(ProblemCells, "")
 	}
 	wrong, err := checkValues(x.schema, entry)
 	if err != nil {
-		note(ProblemItem, "")
+		c.entry(ProblemItem, "")
 	}
 	for _, path := range wrong {
-		note(ProblemItem, path)
+		c.entry(ProblemItem, path)
 	}
 	it, _ := plain(operation.NormalizeValue(entry)).(map[string]any)
+	for _, r := range x.required {
+		if !r.content && lacks(it, r.path) && !slices.Contains(m.missing, r.path) {
+			c.entry(ProblemEmpty, r.path)
+		}
+	}
+	c.item = it
 	vars := map[string]any{"event": m.vars["event"], "inputs": m.vars["inputs"], "item": it}
-	f := filling{vars: vars, item: it, texts: m.texts, note: note}
+	f := filling{vars: vars, item: it, texts: m.texts, causes: c}
 	v, _ := f.fill(m.st.tree)
 	out.Content, _ = operation.NormalizeValue(v).(map[string]any)
 	if out.Content == nil {
 		out.Content = map[string]any{}
 	}
 	for _, r := range x.required {
-		from := it
-		if r.content {
-			from = out.Content
-		}
-		if at, ok := valueAt(from, r.path); (!ok || isEmpty(at)) && !slices.Contains(m.missing, r.path) {
-			note(ProblemEmpty, r.path)
+		if r.content && lacks(out.Content, r.path) && !slices.Contains(m.missing, r.path) {
+			c.place(ProblemEmpty, r.path, m.st.tree.leafAt(r.path))
 		}
 	}
 	eachText(out.Content, "", func(path, text string) {
 		if hasMergeTag(text) {
-			note(ProblemMergeTag, path)
+			c.mergeTag(path, text)
 		}
 	})
 	for _, name := range m.fields {
@@ -205,12 +206,19 @@ func (m *ItemMaker) Item(entry map[string]any) BatchItem {
 		}
 		out.Fields[name], _ = valueAt(it, name)
 	}
-	out.Key = m.key(vars, note)
-	out.Amount = m.amount(vars, note)
+	out.Key = m.key(vars, c)
+	out.Amount = m.amount(vars, c)
+	out.Problems, out.Told = c.problems, c.places(m.st.tree, m.texts)
 	return out
 }
 
-func (m *ItemMaker) key(vars map[string]any, note func(code, field string)) string {
+// lacks reports that there is nothing at a path.
+func lacks(v map[string]any, path string) bool {
+	at, ok := valueAt(v, path)
+	return !ok || isEmpty(at)
+}
+
+func (m *ItemMaker) key(vars map[string]any, c *causes) string {
 	t := m.st.ForEach.key
 	if t == nil {
 		return ""
@@ -222,7 +230,7 @@ func (m *ItemMaker) key(vars map[string]any, note func(code, field string)) stri
 	}
 	key = strings.TrimSpace(operation.Normalize(key))
 	if err != nil || operation.CheckItemKey(key) != nil {
-		note(ProblemKey, "")
+		c.place(ProblemKey, "", t)
 		return ""
 	}
 	return key
@@ -231,7 +239,7 @@ func (m *ItemMaker) key(vars map[string]any, note func(code, field string)) stri
 // maxAmount keeps the total of a full list within what every reader holds exactly.
 const maxAmount = maxExact / MaxListItems
 
-func (m *ItemMaker) amount(vars map[string]any, note func(code, field string)) int64 {
+func (m *ItemMaker) amount(vars map[string]any, c *causes) int64 {
 	e := m.st.ForEach.total
 	if e == nil {
 		return 0
@@ -252,7 +260,7 @@ func (m *ItemMaker) amount(vars map[string]any, note func(code, field string)) i
 		}
 	}
 	if !errors.Is(err, errAbsent) {
-		note(ProblemTotal, "")
+		c.because(ProblemTotal, "", topsOf(e.items))
 	}
 	return 0
 }
