@@ -61,10 +61,10 @@ const groupFrom = ` LEFT JOIN LATERAL (SELECT * FROM content_versions y WHERE y.
 
 // claimGroupSQL locks what is due of the batch $1, at most $2 operations, and passes over
 // what others hold, and over $4. $3 names the stages whose same item each waits for.
-var claimGroupSQL = `WITH again AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.batch_id = $1 AND o.state = 'retry_scheduled' AND o.retry_at <= clock_timestamp() AND NOT o.paused
-		AND NOT o.id = ANY ($4) ORDER BY o.batch_no LIMIT $2 FOR UPDATE SKIP LOCKED),
-	fresh AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.batch_id = $1 AND o.state = 'ready' AND NOT o.paused
-		AND NOT o.id = ANY ($4) ORDER BY o.batch_no LIMIT $2 - (SELECT count(*) FROM again) FOR UPDATE SKIP LOCKED),
+var claimGroupSQL = `WITH again AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE ` + inBatch(operation.RetryScheduled) + ` AND o.retry_at <= clock_timestamp() AND NOT o.paused
+		AND NOT o.id = ANY ($4) ORDER BY o.state, o.batch_no LIMIT $2 FOR UPDATE SKIP LOCKED),
+	fresh AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE ` + inBatch(operation.Ready) + ` AND NOT o.paused
+		AND NOT o.id = ANY ($4) ORDER BY o.state, o.batch_no LIMIT $2 - (SELECT count(*) FROM again) FOR UPDATE SKIP LOCKED),
 	l AS (SELECT * FROM again UNION ALL SELECT * FROM fresh)
 	SELECT l.*, ` + groupFacts + `, COALESCE(b.content, '') AS "body.content", COALESCE(b.request, '') AS "body.request", COALESCE(b.salt, '') AS "body.salt", COALESCE(v.credential, '') AS "body.credential",
 	COALESCE(i.recipient <> '' AND ` + suppressedSQL("i.recipient", "l.effect_type", "l.destination", "clock_timestamp()") + `, false) AS suppressed, CASE WHEN cardinality(CAST($3 AS text[])) > 0 THEN COALESCE((SELECT json_agg(s.j)::text FROM (

@@ -71,7 +71,7 @@ func (s *Store) batchAlarm(ctx context.Context, id operation.BatchID) (operation
 func (s *Store) BatchBacklog(ctx context.Context, id operation.BatchID, limit int) (int, error) {
 	n := 0
 	err := s.read(ctx, func(q *sqlx.DB) error {
-		return q.GetContext(ctx, &n, `SELECT count(*) FROM (SELECT 1 FROM operations WHERE batch_id = $1 AND state = 'ready' ORDER BY batch_no LIMIT $2) o`, string(id), limit)
+		return q.GetContext(ctx, &n, `SELECT count(*) FROM (SELECT 1 FROM operations o WHERE `+inBatch(operation.Ready)+` LIMIT $2) o`, string(id), limit)
 	})
 	return n, err
 }

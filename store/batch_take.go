@@ -17,10 +17,17 @@ const (
 
 // takeHeadSQL locks the batch $1 against other releases. due: operations of it, but for $2, can
 // be claimed that are there already.
-const takeHeadSQL = `SELECT b.released, b.cleared, b.number, (SELECT count(*) FROM (SELECT 1 FROM operations o WHERE o.batch_id = $1 AND o.state = 'ready' LIMIT $3) o) AS backlog,
-	EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = $1 AND o.state = 'ready' AND NOT o.paused AND NOT o.id = ANY ($2))
-		OR EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = $1 AND o.state = 'retry_scheduled' AND o.retry_at <= clock_timestamp() AND NOT o.paused AND NOT o.id = ANY ($2)) AS due
+var takeHeadSQL = `SELECT b.released, b.cleared, b.number, (SELECT count(*) FROM (SELECT 1 FROM operations o WHERE ` + inBatch(operation.Ready) + ` LIMIT $3) o) AS backlog,
+	EXISTS (SELECT 1 FROM operations o WHERE ` + inBatch(operation.Ready) + ` AND NOT o.paused AND NOT o.id = ANY ($2))
+		OR EXISTS (SELECT 1 FROM operations o WHERE ` + inBatch(operation.RetryScheduled) + ` AND o.retry_at <= clock_timestamp() AND NOT o.paused AND NOT o.id = ANY ($2)) AS due
 	FROM batches b WHERE b.id = $1 FOR NO KEY UPDATE OF b`
+
+// inBatch is the condition that an operation o of the batch $1 is in a state, in words that only
+// the index of batches knows. Another index of states would give the operations of all batches,
+// and is chosen as long as the planner takes the tables for small.
+func inBatch(state operation.State) string {
+	return `o.batch_id = $1 AND (o.state, o.batch_no) >= ('` + string(state) + `', 0) AND (o.state, o.batch_no) <= ('` + string(state) + `', 2147483647)`
+}
 
 // takeItemsSQL reads the next items of the batch $1 with the bytes that were approved: of
 // version $2, behind $3, up to $4, at most $5. $6 is their effect, $7 their destination.
