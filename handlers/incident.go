@@ -92,7 +92,7 @@ func libraryPattern(n store.PatternName, places []store.Named, p *text.Printer) 
 		Phase: n.Phase, Code: n.Code, Status: n.Status, Error: n.Error}
 }
 
-// placeTitles gives destinations by the titles that people know them by.
+// placeTitles gives destinations, flows or sources by the titles that people know them by.
 func placeTitles(names []string, places []store.Named, p *text.Printer) []string {
 	var out []string
 	for _, n := range names {

@@ -60,6 +60,10 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 	if err != nil {
 		return err
 	}
+	titles, err := s.Store.FilterNames(ctx, v.Actor())
+	if err != nil {
+		return err
+	}
 	for _, r := range rows {
 		line := views.RetentionLine{Kind: string(r.Kind), By: r.ChangedBy, At: timeOr(r.ChangedAt), Days: r.Days, Operations: r.Preview.Operations, Batches: r.Preview.Batches,
 			Deliveries: r.Preview.Deliveries, Events: r.Preview.Events, Oldest: timeOr(r.Preview.Oldest), Newest: timeOr(r.Preview.Newest)}
@@ -77,8 +81,9 @@ func (s *site) showRetention(c echo.Context, status int, t typed) error {
 		}
 		line.Typed = t.or(string(r.Kind), line.Typed)
 		for _, name := range r.Preview.Names() {
-			of := views.Link{Label: name, URL: pathFlow(name)}
+			of := views.Link{Label: placeTitles([]string{name}, titles.Flows, v.Printer())[0], URL: pathFlow(name)}
 			if r.Kind == store.RetainDeliveries {
+				of.Label = placeTitles([]string{name}, titles.Sources, v.Printer())[0]
 				of.URL = views.PathDeliveries + "?source=" + url.QueryEscape(name)
 			}
 			line.Of = append(line.Of, of)

@@ -82,6 +82,13 @@ func TestRetentionPage(t *testing.T) {
 		}
 	}
 	h.as(t, "auditor").get("/installation/retention").want(200).says("Only an administrator")
+
+	// what would go is named as people know it, in one sentence with its days
+	h.settledNote(t)
+	if _, err := h.Owner.Exec(`ALTER TABLE operations DISABLE TRIGGER USER; UPDATE operations SET created_at = '2024-03-05T12:00:00Z', updated_at = '2024-03-05T12:00:00Z'; ALTER TABLE operations ENABLE TRIGGER USER`); err != nil {
+		t.Fatal(err)
+	}
+	admin.get("/installation/retention?preview=1&contents=90").want(200).says("1 operation loses them now", "From 5 March 2024 to 5 March 2024", "Plain note")
 }
 
 // exported fails unless exactly these exports of one document are recorded, begun and ended
