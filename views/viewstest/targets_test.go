@@ -14,7 +14,7 @@ func TestTargetsOnATelephone(t *testing.T) {
 	srv := httptest.NewServer(Gallery())
 	t.Cleanup(srv.Close)
 	tab := chrometest.Start(t).Tab(t, chrometest.Phone())
-	for _, page := range []string{"ja/destination", "en/figures", "en/figure-rate", "ja/pattern", "en/source", "ja/retention-preview", "ja/same-differs", "en/batch-pending", "ja/batch-draft", "pl/batches", "en/inbox", "pl/history"} {
+	for _, page := range []string{"ja/destination", "en/figures", "en/figure-rate", "ja/pattern", "en/source", "ja/retention-preview", "ja/same-differs", "en/batch-pending", "ja/batch-draft", "ja/batch-pending", "ja/batch-stopped", "pl/batches", "en/inbox", "ja/inbox", "pl/history"} {
 		tab.Get(srv.URL + "/gallery/" + page)
 		tab.AxeFor(page, chrometest.TargetsOnly)
 	}
