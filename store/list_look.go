@@ -226,15 +226,14 @@ func (s *Store) MakeBatch(ctx context.Context, a Actor, id operation.ListID, rev
 		return "", false, errors.Join(err, operation.Refuse(operation.CodeContentMissing, "field", joinOr(plainLists(j.flow, wrong), "")))
 	}
 	src, err := s.openList(ctx, l, j.flow, &r)
-	if err != nil {
-		return "", false, err
-	}
-	list := List{Name: l.Name, Rows: src.rows}
-	if l.Batch != "" {
-		made = l.Batch
-		err = s.ReviseBatch(ctx, a, BatchRevision{BatchShown: BatchShown{Batch: l.Batch, FormID: string(l.ID)}, List: &list, Shared: r.Shared})
-	} else {
-		made, known, err = s.newBatchOf(ctx, a, l, j, list, again)
+	if err == nil {
+		list := List{Name: l.Name, Rows: src.rows}
+		if l.Batch != "" {
+			made = l.Batch
+			err = s.ReviseBatch(ctx, a, BatchRevision{BatchShown: BatchShown{Batch: l.Batch, FormID: string(l.ID)}, List: &list, Shared: r.Shared})
+		} else {
+			made, known, err = s.newBatchOf(ctx, a, l, j, list, again)
+		}
 	}
 	if err != nil {
 		if now, again := s.FindList(ctx, a, id); again == nil && now.Made != "" {

@@ -125,6 +125,7 @@ func TestListMakesABatch(t *testing.T) {
 	ids := make([]operation.BatchID, 4)
 	for i := range ids {
 		wg.Go(func() {
+			var err error
 			if ids[i], _, err = f.Store.MakeBatch(ctx, author, l.ID, l.Rev, false); err != nil {
 				t.Error(err)
 			}
