@@ -29,8 +29,9 @@ func (c Condition) Holds() bool { return c.Why == nil }
 // bring is left to the last condition; the version must be complete and unchanged.
 func GateConditions(f Facts, now time.Time) []Condition {
 	bare := f
-	bare.EarlierOpen, bare.OriginalOpen, bare.OpenAttempt, bare.Stopped = nil, false, "", false
+	bare.EarlierOpen, bare.OriginalOpen, bare.OriginalDone, bare.OpenAttempt, bare.Stopped = nil, false, false, "", false
 	bare.PausedAll, bare.PausedOperation, bare.PausedFlow, bare.PausedDestination = false, false, false, false
+	bare.PausedBatch, bare.Suppressed = false, false
 	return []Condition{
 		{GateVersion, versionHolds(f, now)},
 		{GateEarlier, earlierHolds(f)},
@@ -42,7 +43,7 @@ func GateConditions(f Facts, now time.Time) []Condition {
 
 func versionHolds(f Facts, now time.Time) *Refusal {
 	account := f
-	account.EarlierOpen, account.OriginalOpen = nil, false
+	account.EarlierOpen, account.OriginalOpen, account.OriginalDone = nil, false, false
 	if f.State != Review && f.State != ReexecutionRequested {
 		return firstRefusal(permitClearance(f, now), permitSurroundings(account, now))
 	}
@@ -61,6 +62,8 @@ func earlierHolds(f Facts) *Refusal {
 		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
 	case f.OriginalOpen:
 		return Refuse(CodeOriginalOpen)
+	case f.OriginalDone:
+		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
 	}
 	return nil
 }

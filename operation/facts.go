@@ -13,7 +13,8 @@ type Facts struct {
 	Clearance *Clearance // of the current version (or of an approved re-execution); nil = none
 
 	EarlierOpen  []string // keys of earlier stages that are not satisfied
-	OriginalOpen bool     // it replaces an operation that is not closed without effect
+	OriginalOpen bool     // it replaces an operation that is not closed
+	OriginalDone bool     // it replaces an operation whose effect exists, and is no deliberate second one
 
 	OpenAttempt  AttemptID // "" = none
 	AttemptsUsed int       // counted against the limit (re-executions are not)
@@ -52,6 +53,8 @@ type Facts struct {
 	// PausedBatch: the batch that it is an item of is paused. StoppedBatch: the batch's
 	// unsent rest was given up; what was sent is still settled.
 	PausedBatch, StoppedBatch bool
+	// Suppressed: an item of a batch whose recipient is on the suppression list now.
+	Suppressed bool
 
 	Account, Environment string // the destination's, now
 
@@ -242,6 +245,7 @@ const (
 	DecideComplete    DecisionKind = "complete"
 	DecideApprove     DecisionKind = "approve"
 	DecideStage       DecisionKind = "earlier_stage"
+	DecideOriginal    DecisionKind = "original" // the operation that it replaces is open again
 	DecideTake        DecisionKind = "take"
 	DecideResume      DecisionKind = "resume"
 	DecideFinish      DecisionKind = "finish"

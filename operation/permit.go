@@ -154,6 +154,8 @@ func permitSurroundings(f Facts, _ time.Time) *Refusal {
 		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
 	case f.OriginalOpen:
 		return Refuse(CodeOriginalOpen)
+	case f.OriginalDone:
+		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
 	case f.Account != f.Version.Account || f.Environment != f.Version.Environment:
 		return Refuse(CodeAccountChanged, "was", f.Version.Account+"/"+f.Version.Environment, "is", f.Account+"/"+f.Environment)
 	}
@@ -172,6 +174,15 @@ func permitPauses(f Facts, _ time.Time) *Refusal {
 		return Refuse(CodePausedDestination).By(Responsible{Role: RoleOpsOwner})
 	case f.PausedBatch:
 		return Refuse(CodePausedBatch).By(Responsible{Role: RoleOpsOwner})
+	}
+	return notSuppressed(f)
+}
+
+// notSuppressed stops what would go to somebody who must not be written to any more, whoever
+// permitted it, and however it came so far.
+func notSuppressed(f Facts) *Refusal {
+	if f.Suppressed {
+		return Refuse(CodeSuppressed).By(reviewer(f))
 	}
 	return nil
 }

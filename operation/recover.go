@@ -120,7 +120,7 @@ func allProven(f Facts) *Refusal {
 	if f.Stated {
 		return firstRefusal(allSettled(f), Refuse(CodeAttemptsUnsettled).By(reviewer(f)))
 	}
-	return firstRefusal(allSettled(f), notStopped(f))
+	return firstRefusal(allSettled(f), notStopped(f), notSuppressed(f))
 }
 
 // MayGrantAttempts checks that a person may permit n more attempts of the approved

@@ -106,6 +106,9 @@ func whyNoRepeat(f Facts, now time.Time) Code {
 	if f.StoppedBatch {
 		return CodeBatchStopped
 	}
+	if f.Suppressed {
+		return CodeSuppressed
+	}
 	if r := permitClearance(f, now); r != nil {
 		return r.Code
 	}
@@ -142,7 +145,7 @@ func nextLookup(f Facts, p RetryPolicy, now time.Time) time.Time {
 // Where a lookup exists it goes first, unless the retention would end meanwhile.
 func nextProtected(f Facts, p RetryPolicy, now time.Time, wish time.Duration) time.Time {
 	until := f.Protection.Until(f.keyFirst())
-	if f.Stopped || f.StoppedBatch || f.Stated || f.Disputed || f.AttemptsUsed >= f.AttemptsMax || f.Clearance == nil ||
+	if f.Stopped || f.StoppedBatch || f.Suppressed || f.Stated || f.Disputed || f.AttemptsUsed >= f.AttemptsMax || f.Clearance == nil ||
 		f.Clearance.Kind == ClearReexecution || until.IsZero() || protectedAtAll(f) != nil {
 		return time.Time{}
 	}

@@ -45,6 +45,11 @@ func batchHeld(batch string) string {
 	return `COALESCE((SELECT CASE WHEN z.stopped_at IS NOT NULL THEN 'stopped' WHEN z.paused_at IS NOT NULL THEN 'paused' END FROM batches z WHERE z.id = ` + batch + `), '')`
 }
 
+// itemSuppressed says in a statement whether the recipient of an item l of a batch is on the
+// suppression list now, as the version of the list that people approved names them.
+var itemSuppressed = `COALESCE((SELECT zi.recipient <> '' AND ` + suppressedSQL("zi.recipient", "l.effect_type", "l.destination", "clock_timestamp()") + `
+	FROM batches z JOIN batch_items zi ON zi.batch_id = z.id AND zi.number = z.number AND zi.position = l.batch_no WHERE z.id = l.batch_id), false)`
+
 // besideSQL locks the operations that an operation of a run with batches looks at: $1 run,
 // $2 itself, $3 its item.
 var besideSQL = `SELECT ` + opColumns + ` FROM operations o WHERE o.id = ANY (ARRAY(SELECT s.id FROM ` + beside("CAST($1 AS text)", "CAST($3 AS text)") + ` s WHERE s.id <> $2))

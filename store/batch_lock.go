@@ -152,7 +152,7 @@ func (c *heldBatch) stage() definition.Stage {
 // others. now is the clock after all of them were locked.
 func (c *heldBatch) member(r *groupRow, now time.Time) (*unit, error) {
 	f := loaded{Now: now, XID: c.xid, Epoch: c.Epoch, RunState: c.RunState, RunHeld: c.RunHeld, RunSeq: c.RunSeq, RunHash: c.RunHash,
-		PausedWhy: c.AllPaused, FlowPaused: c.FlowPaused, DestPaused: c.DestPaused, BatchHeld: c.Held,
+		PausedWhy: c.AllPaused, FlowPaused: c.FlowPaused, DestPaused: c.DestPaused, BatchHeld: c.Held, Suppressed: r.Suppressed,
 		DestVersion: c.DestVersion, DestAccount: c.DestAccount, DestEnv: c.DestEnv, BrokenAt: c.BrokenAt,
 		VersionHash: r.VersionHash, VerAccount: r.VerAccount, VerEnv: r.VerEnv}
 	o := r.opRow

@@ -148,6 +148,7 @@ type loaded struct {
 	VerAccount   string     `db:"ver_account"`
 	VerEnv       string     `db:"ver_environment"`
 	BatchHeld    string     `db:"batch_held"` // of its batch: paused or stopped
+	Suppressed   bool       `db:"suppressed"` // its recipient, as an item of a batch
 	Clearance    string     `db:"clearance"`  // JSON, '' = none
 	UnsettledJS  string     `db:"unsettled_js"`
 	Earlier      string     `db:"earlier"` // JSON of the run's other operations, '' for a run of one
@@ -184,13 +185,18 @@ var lockColumns = `l.*, clock_timestamp() AS now, pg_current_xact_id()::text AS 
 	COALESCE(CASE WHEN l.unsettled > 0 THEN (SELECT json_agg(json_build_object('id', t.id, 'key', t.key, 'account', t.account, 'protected', t.protected,
 		'dispatched', t.dispatched_at, 'lease', LEAST(t.lease_until, t.ended_at), 'resolved', encode(t.resolved_hash, 'hex')) ORDER BY t.number)::text
 		FROM attempts t WHERE t.operation_id = l.id AND t.outcome = 'unknown' AND t.settled IS NULL) END, '') AS unsettled_js,
-	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 THEN CASE WHEN EXISTS (SELECT 1 FROM batches b WHERE b.run_id = l.run_id)
+	COALESCE(CASE WHEN l.stages > 1 OR l.replacement > 0 OR ` + replacedSQL + ` THEN CASE WHEN EXISTS (SELECT 1 FROM batches b WHERE b.run_id = l.run_id)
 		THEN (SELECT json_agg(s.j)::text FROM (SELECT ` + stageRowJSON + ` AS j FROM ` + beside("l.run_id", "l.item_key") + ` s WHERE s.id <> l.id UNION ALL ` + batchRows("l.run_id", "l.item_key") + `) s)
 		ELSE (SELECT json_agg(` + stageRowJSON + `)::text FROM operations s WHERE s.run_id = l.run_id AND s.id <> l.id) END END, '') AS earlier,
-	CASE WHEN l.batch_id <> '' THEN ` + batchHeld("l.batch_id") + ` ELSE '' END AS batch_held,
+	CASE WHEN l.batch_id <> '' THEN ` + batchHeld("l.batch_id") + ` ELSE '' END AS batch_held, CASE WHEN l.batch_id <> '' THEN ` + itemSuppressed + ` ELSE false END AS suppressed,
 	(SELECT q.checked_at FROM reexecution_requests q WHERE q.id = NULLIF(l.request_id, '')) AS checked_at,
 	(SELECT CASE WHEN p.result = 'broken' THEN p.at END FROM probes p WHERE p.destination = l.destination AND p.action = l.action AND p.result <> 'unclear'
 		ORDER BY p.at DESC LIMIT 1) AS broken_at`
+
+// replacedSQL: the locked operation has a replacement. Only one that was closed once can
+// have one, so that the others are not asked.
+const replacedSQL = `(l.case_round > 0 OR l.state IN ` + closedStates + `) AND EXISTS (SELECT 1 FROM operations x
+		WHERE x.run_id = l.run_id AND x.stage = l.stage AND x.item_key = l.item_key AND x.replacement > 0)`
 
 const lockFrom = `
 FROM l JOIN operations o2 ON o2.id = l.id JOIN runs r2 ON r2.id = l.run_id CROSS JOIN installation i

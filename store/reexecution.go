@@ -85,6 +85,9 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 		if !approve {
 			return u.refuseReexecution(sh, as)
 		}
+		if u.facts.Suppressed {
+			return operation.Refuse(operation.CodeSuppressed)
+		}
 		return u.approveReexecution(sh, u.flow.Reexecution.Approvers, as, given)
 	})
 }
