@@ -12,7 +12,7 @@ func TestGateConditions(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 1))
 	bases := []func() Facts{readyFacts, unknownFacts, reexecutionFacts}
 	turns := []func(*Facts){
-		func(f *Facts) { f.EarlierOpen = []string{"first"} }, func(f *Facts) { f.OriginalOpen = true }, func(f *Facts) { f.OpenAttempt = "att_9" },
+		func(f *Facts) { f.EarlierOpen = []string{"first"} }, func(f *Facts) { f.OriginalOpen = true }, func(f *Facts) { f.OriginalDone = true }, func(f *Facts) { f.OpenAttempt = "att_9" },
 		func(f *Facts) { f.PausedFlow = true }, func(f *Facts) { f.PausedAll = true }, func(f *Facts) { f.Stopped = true }, func(f *Facts) { f.Clearance = nil },
 		func(f *Facts) { f.Version.Hash = hash(7) }, func(f *Facts) { f.Account = "other" }, func(f *Facts) { f.State = States[rnd.IntN(len(States))] },
 		func(f *Facts) { f.AttemptsUsed = f.AttemptsMax }, func(f *Facts) { f.Disputed = true }, func(f *Facts) { f.RetryAt = t0.Add(48 * time.Hour) },

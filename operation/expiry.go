@@ -35,6 +35,9 @@ func ExpiryDue(f Facts, now time.Time) (Event, *Refusal) {
 // only mean "later"; those that no waiting changes move the operation to the person
 // who can help.
 func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
+	if ev, ok := AfterOriginal(f); ok {
+		return After{Events: []Event{ev}, Code: CodeOriginalConfirmed}
+	}
 	if ev, why := ExpiryDue(f, now); ev != "" {
 		return After{Events: []Event{ev}, Code: why.Code, LookupAt: lookupIfUnknown(f, p, now)}
 	}
@@ -60,7 +63,7 @@ func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
 func lasting(c Code) bool {
 	switch c {
 	case CodeKeyExpired, CodeUnprotected, CodeAttemptLimit, CodeNotApproved, CodeApprovalExpired, CodeApproverNotEntitled,
-		CodeHashMismatch, CodeContentDiffers, CodeAttemptsUnsettled, CodeStopped, CodeAccountChanged:
+		CodeHashMismatch, CodeContentDiffers, CodeAttemptsUnsettled, CodeStopped, CodeSuppressed, CodeAccountChanged, CodeOriginalConfirmed:
 		return true
 	}
 	return false

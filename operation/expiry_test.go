@@ -74,6 +74,8 @@ func TestAfterRefusal(t *testing.T) {
 		{"another account", readyFacts, func(f *Facts) { f.Account = "x" }, []Event{EvEdit}},
 		{"earlier stage reopened", readyFacts, func(f *Facts) { f.EarlierOpen = []string{"a"} }, []Event{EvStageReopened}},
 		{"original reopened: later", readyFacts, func(f *Facts) { f.OriginalOpen = true }, nil},
+		{"original has its effect", readyFacts, func(f *Facts) { f.OriginalDone = true }, []Event{EvCancel}},
+		{"original has its effect, a person's word about an attempt", readyFacts, func(f *Facts) { f.OriginalDone, f.Stated = true, true }, []Event{EvRefused}},
 		{"expired", readyFacts, func(f *Facts) { f.Clearance.ExpiresAt = at1h }, []Event{EvExpire}},
 		{"kept key expired", reexecutionFacts, func(f *Facts) { f.Protection.Retention = 2 * time.Hour }, []Event{EvRefuseReexecution}},
 		{"re-execution needs a lookup: later", reexecutionFacts, func(f *Facts) { f.LastLookup = nil }, nil},

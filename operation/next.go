@@ -57,6 +57,9 @@ func nextFor(f Facts, who People, due Due, stageOwner Responsible, hold, leaseEn
 			}
 			return NextDecision{DecideResume, by, now.Add(due.Review)}
 		}
+		if f.OriginalOpen {
+			return NextDecision{DecideOriginal, sys, now.Add(due.Review)}
+		}
 		if f.State == RetryScheduled {
 			return NextDecision{DecideTry, sys, f.RetryAt}
 		}

@@ -101,6 +101,7 @@ func TestPermit(t *testing.T) {
 
 		{"an earlier stage is open", readyFacts, func(f *Facts) { f.EarlierOpen = []string{"crm-task"} }, CodeEarlierStage, ""},
 		{"the original is open", readyFacts, func(f *Facts) { f.OriginalOpen = true }, CodeOriginalOpen, ""},
+		{"the original has its effect", readyFacts, func(f *Facts) { f.OriginalDone = true }, CodeOriginalConfirmed, ""},
 		{"another attempt is open", readyFacts, func(f *Facts) { f.OpenAttempt = "att_1" }, CodeAttemptOpen, ""},
 		{"limit used up", readyFacts, func(f *Facts) { f.AttemptsUsed = 5 }, CodeAttemptLimit, ""},
 		{"last attempt of the limit", readyFacts, func(f *Facts) { f.AttemptsUsed, f.AttemptsEver = 4, 4 }, CodeOK, AttemptRetry},

@@ -234,15 +234,15 @@ func TestMayReplace(t *testing.T) {
 		if (r == nil) != s.WithoutEffect() {
 			t.Errorf("%s: %v", s, r)
 		}
-		if open := OriginalOpen(Original{State: s}); open != !s.WithoutEffect() {
-			t.Errorf("%s: original open %v", s, open)
+		if open, done := OriginalOpen(Original{State: s}), OriginalDone(Original{State: s}); open != !s.Closed() || done != (s == Confirmed) {
+			t.Errorf("%s: original open %v, done %v", s, open, done)
 		}
 		second, r := MayReplace(Original{State: s, Deliberate: true})
 		if (r == nil) != s.Closed() || (s == Confirmed && !second) {
 			t.Errorf("%s, deliberately: second person %v, %v", s, second, r)
 		}
-		if open := OriginalOpen(Original{State: s, Deliberate: true}); open != !s.Closed() {
-			t.Errorf("%s, deliberately: original open %v", s, open)
+		if open, done := OriginalOpen(Original{State: s, Deliberate: true}), OriginalDone(Original{State: s, Deliberate: true}); open != !s.Closed() || done {
+			t.Errorf("%s, deliberately: original open %v, done %v", s, open, done)
 		}
 	}
 	if second, _ := MayReplace(Original{State: NotExecuted, DispatchedEver: true}); !second {

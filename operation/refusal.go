@@ -23,6 +23,7 @@ const (
 	CodeHashMismatch         Code = "hash_mismatch"          // content differs from what was approved
 	CodeEarlierStage         Code = "earlier_stage"          // an earlier stage is not satisfied
 	CodeOriginalOpen         Code = "original_open"          // the replaced operation is not resolved
+	CodeOriginalConfirmed    Code = "original_confirmed"     // the replaced operation has its effect
 	CodeAttemptOpen          Code = "attempt_open"           // another attempt is open
 	CodeAttemptLimit         Code = "attempt_limit"          // the attempt limit is used up
 	CodeSendByPassed         Code = "send_by_passed"         // too late to send safely
@@ -84,7 +85,7 @@ const (
 
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
 var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, CodeNotApproved, CodeApprovalExpired,
-	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeAttemptOpen, CodeAttemptLimit,
+	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeOriginalConfirmed, CodeAttemptOpen, CodeAttemptLimit,
 	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeSuppressed, CodeAccountChanged,
 	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,

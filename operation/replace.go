@@ -26,11 +26,21 @@ func MayReplace(o Original) (second bool, r *Refusal) {
 	return o.DispatchedEver || o.State == Confirmed, nil
 }
 
-// OriginalOpen gives Facts.OriginalOpen of a replacement: whether its original is not
-// (or no longer) in a state that permits sending the replacement.
-func OriginalOpen(o Original) bool {
-	if o.State == Confirmed {
-		return !o.Deliberate
+// OriginalOpen gives Facts.OriginalOpen of a replacement: whether its original is not (or
+// no longer) closed, so that nobody can say whether the replacement would be a second effect.
+func OriginalOpen(o Original) bool { return !o.State.Closed() }
+
+// OriginalDone gives Facts.OriginalDone of a replacement: whether its original turned out to
+// have its effect, and a second one is not wanted deliberately.
+func OriginalDone(o Original) bool { return o.State == Confirmed && !o.Deliberate }
+
+// AfterOriginal gives the move of a replacement whose original has its effect
+// (Facts.OriginalDone): while provably nothing of the replacement was executed, it is
+// cancelled by itself. ok is false where a person has to settle the replacement first, or an
+// attempt of it is open: that one ends before its dispatch, or is settled as usual.
+func AfterOriginal(f Facts) (ev Event, ok bool) {
+	if !f.OriginalDone || f.OpenAttempt != "" || isReexecution(f) || MayCancel(f, false) != nil {
+		return "", false
 	}
-	return !o.State.WithoutEffect()
+	return EvCancel, true
 }

@@ -193,5 +193,8 @@ func (u *unit) fallBack(f operation.Facts, r *operation.Refusal) error {
 	if a.Code != "" {
 		code = a.Code
 	}
-	return u.follow(a, string(code), "cause", string(code))
+	if err := u.follow(a, string(code), "cause", string(code)); err != nil || u.op.State != operation.Cancelled {
+		return err
+	}
+	return u.stageClosed(u.op)
 }

@@ -72,6 +72,9 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 	} else if err := u.move(o, operation.EvEffect, "", links...); err != nil {
 		return err
 	}
+	if err := u.cancelReplacements(); err != nil {
+		return err
+	}
 	return u.stageClosed(o)
 }
 

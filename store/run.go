@@ -94,6 +94,7 @@ func (u *unit) stageClosed(changed *opRow) error {
 		return err
 	}
 	for _, o := range u.siblings {
+		o.replanned = o.replanned || u.waitedFor(o)
 		if o.State != operation.Waiting || o.StageNo <= changed.StageNo {
 			continue
 		}
@@ -121,6 +122,7 @@ func (u *unit) stageReopened() error {
 		}
 	}
 	for _, o := range u.siblings {
+		o.replanned = o.replanned || u.waitedFor(o)
 		if o.StageNo <= u.op.StageNo || o.State != operation.Ready && o.State != operation.RetryScheduled {
 			continue
 		}

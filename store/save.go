@@ -111,10 +111,15 @@ func (u *unit) plan(o *opRow) error {
 		who.Approvers = responsible(sel, u.who)
 	}
 	f := operation.Facts{State: o.State, RetryAt: timeOf(o.RetryAt), LookupAt: timeOf(o.LookupAt), PausedOperation: o.Paused}
+	var err error
+	if f.OriginalOpen, err = u.originalOpen(o); err != nil {
+		return err
+	}
 	if o.State == operation.Review && o.was == operation.Review && o.NextKind == string(operation.DecideReconcile) {
 		f.ReviewDue = timeOf(o.NextAt) // what is learnt meanwhile, a lookup's miss above all, puts nothing off
 	}
 	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
+	o.asleep = o.asleep || d.Kind == operation.DecideOriginal // whoever settles that one wakes it
 	if d.Kind == operation.DecideTake && u.clientsPerform(o) {
 		d.At = u.now.Add(due.Review) // another program comes for it in its own time
 	}

@@ -71,7 +71,7 @@ func families() map[string][]string {
 		"approved.view.":      names([]VersionViewKind{ViewContent, ViewChanges}),
 		"destination.kind.":   names([]operation.RequestKind{operation.RequestHTTP, operation.RequestSMTP}),
 		"run.mark.":           names([]StageMark{MarkKept, MarkNext, MarkBlocked, MarkLater}),
-		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideTake,
+		"next.": names([]operation.DecisionKind{operation.DecideComplete, operation.DecideApprove, operation.DecideStage, operation.DecideOriginal, operation.DecideTake,
 			operation.DecideResume, operation.DecideFinish, operation.DecideTry, operation.DecideCheck, operation.DecideReconcile,
 			operation.DecideReexecution, operation.DecideRemedy}),
 		"people.state.":           names(AccountStates),

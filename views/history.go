@@ -55,6 +55,8 @@ func actionText(p *text.Printer, e HistoryLine) string {
 	switch {
 	case e.From == operation.PendingApproval && action == string(operation.EvClear):
 		return p.T("action.approve_clear") // the approval that completed them
+	case action == string(operation.EvCancel) && e.Links["cause"] == string(operation.CodeOriginalConfirmed):
+		return p.T("action.original_confirmed")
 	case action == string(operation.EvRefuseReexecution) && e.Links["cause"] == "withdrawn":
 		return p.T("action.withdraw_request")
 	case action == string(operation.EvRefuseReexecution) && e.Links["cause"] == "more_evidence":

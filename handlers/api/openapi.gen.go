@@ -419,7 +419,7 @@ type NewVersion struct {
 type NextDecision struct {
 	At *time.Time `json:"at,omitempty"`
 
-	// Kind complete, approve, earlier_stage, take, resume, finish, try, check, reconcile, decide_reexecution, remedy
+	// Kind complete, approve, earlier_stage, original, take, resume, finish, try, check, reconcile, decide_reexecution, remedy
 	Kind string `json:"kind"`
 
 	// Responsible Who must act. Exactly one of the members is there.

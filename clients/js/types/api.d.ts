@@ -400,7 +400,7 @@ export interface components {
             system?: boolean;
         };
         NextDecision: {
-            /** @description complete, approve, earlier_stage, take, resume, finish, try, check, reconcile, decide_reexecution, remedy */
+            /** @description complete, approve, earlier_stage, original, take, resume, finish, try, check, reconcile, decide_reexecution, remedy */
             kind: string;
             responsible: components["schemas"]["Responsible"];
             /** Format: date-time */
