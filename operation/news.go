@@ -62,6 +62,9 @@ var deliveryRank = map[Delivery]int{DeliveryNone: 0, DeliveryAccepted: 1, Delive
 // Further reports that news leads further than what is known.
 func (d Delivery) Further(known Delivery) bool { return deliveryRank[d] > deliveryRank[known] }
 
+// Reached reports that the recipient has got it.
+func (d Delivery) Reached() bool { return d == DeliveryDelivered || d == DeliveryComplained }
+
 // Failed reports that the recipient did not get it, or does not want it: the owner's work.
 func (d Delivery) Failed() bool {
 	return d == DeliveryBounced || d == DeliveryDropped || d == DeliveryComplained

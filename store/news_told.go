@@ -104,16 +104,20 @@ func (u *unit) told(c Callback, by string, more ...string) error {
 	u.note(u.op, "callback", "", links...)
 	// An effect tells of itself also when another one is confirmed already; news of a
 	// delivery may name the one effect in another way.
-	if c.Kind.Names() || c.Kind.Proves() && u.op.State != operation.Confirmed {
+	former, err := u.formerEffect(c.Reference)
+	if err != nil {
+		return err
+	}
+	if c.Kind.Names() || c.Kind.Proves() && u.op.State != operation.Confirmed || former && c.Kind.Stage().Reached() {
 		if err := u.effectFound(by, c.Reference, c.URL, time.Time{}, links...); err != nil {
 			return err
 		}
 	}
-	if c.Kind == operation.NewsContradiction {
+	if c.Kind == operation.NewsContradiction && !former {
 		u.denied(links)
 	}
-	if err := u.suppressRecipient(c.Kind); err != nil {
-		return err
+	if err := u.suppressRecipient(c.Kind); err != nil || former {
+		return err // it is no news of the effect that is there now
 	}
 	return u.deliveryNews(c.Kind)
 }

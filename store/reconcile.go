@@ -187,6 +187,7 @@ func (s *Store) ConfirmNotDone(ctx context.Context, a Actor, sh Shown, answers A
 			return err
 		}
 		u.op.RetryAt, u.op.Stated, u.op.Disputed = nil, u.op.Stated || u.op.EverUnproven || u.op.Disputed || u.op.Adopted, false
+		u.forgetDelivery()
 		u.note(u.op, "confirmed_not_done", sh.Reason, "role", string(u.reviewer().Role), "evidence_hash", h)
 		if reexecute {
 			return u.requestReexecution(who, sh.Reason)
@@ -280,8 +281,8 @@ func (s *Store) disputeVerb(ctx context.Context, a Actor, sh Shown, link string,
 		if !u.op.State.Closed() {
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}
-		if !mayDispute(u.reviewer(), who) {
-			return operation.Refuse(operation.CodeNotEntitled, "role", string(u.reviewer().Role)).By(u.people(u.op).Reviewer)
+		if r := operation.MayBeginDispute(u.reviewer(), who); r != nil {
+			return r
 		}
 		h, err := u.statement(sh.Reason, "", link)
 		if err != nil {
