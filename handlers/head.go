@@ -54,13 +54,26 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 	for _, s := range p.Siblings {
 		link := views.Link{Label: shortID(string(s.ID)), URL: pathOperation(s.ID)}
 		if string(s.ID) == p.Replaces {
-			h.Replaces = &link
+			h.Replaces, h.Original = &link, originalStands(p, s.State)
 		}
 		if s.Replaces == string(p.ID) {
 			h.ReplacedBy = &link
 		}
 	}
 	return h
+}
+
+// originalStands says what became of the original of a replacement that is no deliberate
+// second effect.
+func originalStands(p *store.OperationPage, original operation.State) string {
+	was := operation.Original{State: original, Deliberate: p.Deliberate}
+	switch {
+	case operation.OriginalOpen(was) && !p.State.Closed():
+		return "open"
+	case operation.OriginalDone(was) && (!p.State.Closed() || p.State == operation.Cancelled):
+		return "done"
+	}
+	return ""
 }
 
 func titleOf(p *store.OperationPage, lang string) string {

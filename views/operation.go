@@ -58,6 +58,7 @@ type Head struct {
 	Batch       *Link  // of an item: the batch that it was approved with
 	BatchRow    int    // its row there
 	Replaces    *Link  // the operation that this one replaces
+	Original    string // of a replacement: "open", its original is open again, or "done", it has its effect; "" = neither
 	ReplacedBy  *Link
 	HoldUntil   time.Time // a person keeps the review on hold until then
 	HoldReason  string
@@ -158,6 +159,9 @@ func nextText(p *text.Printer, h Head) string {
 	}
 	if h.Blocked != nil {
 		return p.T("next.blocked")
+	}
+	if h.Original == "open" && (h.Next == operation.DecideTake || h.Next == operation.DecideTry) {
+		return p.T("next." + string(operation.DecideOriginal)) // its row is older than its original's dispute
 	}
 	return p.T("next." + string(h.Next))
 }
