@@ -6,6 +6,9 @@ import (
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
+	"holdpoint/web"
+
+	"github.com/labstack/echo/v4"
 )
 
 // disputedNote says of a disputed operation what reports the effect although it is disputed;
@@ -34,8 +37,9 @@ func disputeOf(p *store.OperationPage) *store.HistoryRow {
 	return nil
 }
 
-// reported is the newest evidence, since the operation is disputed, that the effect exists;
-// nil = there is none. An effect that another operation has is none.
+// reported is the evidence, since the operation is disputed, that the effect exists: what the
+// newest lookup that found it names, else the newest report with a reference, else the newest
+// without one; nil = there is none. An effect that another operation has is none.
 func reported(p *store.OperationPage) *store.EvidenceRow {
 	at := disputeOf(p)
 	if at == nil {
@@ -47,15 +51,29 @@ func reported(p *store.OperationPage) *store.EvidenceRow {
 			others[h.EvidenceHash] = true
 		}
 	}
+	var found *store.EvidenceRow
 	for i := len(p.Evidence) - 1; i >= 0; i-- {
-		switch e := &p.Evidence[i]; {
-		case e.At.Before(at.At):
-			return nil
-		case operation.Reports(e.Kind, e.Result) && !others[hex.EncodeToString(e.Hash)]:
-			return e
+		e := &p.Evidence[i]
+		if e.At.Before(at.At) {
+			break
+		}
+		if operation.Reports(e.Kind, e.Result) && !others[hex.EncodeToString(e.Hash)] && (found == nil || tells(e) > tells(found)) {
+			found = e
 		}
 	}
-	return nil
+	return found
+}
+
+// tells ranks what reports an effect: one that the destination's own lookup names is before
+// what is reported with a reference, and that before what names none.
+func tells(e *store.EvidenceRow) int {
+	switch {
+	case e.Reference == "":
+		return 0
+	case e.Kind == "lookup":
+		return 2
+	}
+	return 1
 }
 
 // foundReference is what the form "yes, one" is filled with: the effect that is reported
@@ -68,4 +86,31 @@ func (b panelOf) foundReference() (id, link string) {
 		return e.Reference, safeURL(e.Link)
 	}
 	return "", ""
+}
+
+// mayDispute says why the viewer may not dispute how the operation ended, and names whoever
+// may; nil = they may.
+func (b panelOf) mayDispute() *operation.Refusal {
+	reviewer := b.p.Flow2.Reviewer
+	r := operation.MayBeginDispute(reviewer, b.n.viewer)
+	if r != nil && reviewer.User != "" {
+		r.Params["name"] = b.n.selector(reviewer).Name
+	}
+	return r
+}
+
+// whoDisputes refuses whoever may not dispute the operation of the address.
+func (s *site) whoDisputes(c echo.Context) error {
+	p, err := s.Store.FindOperation(c.Request().Context(), web.VisitOf(c).Actor(), operation.ID(c.Param("id")))
+	if err != nil {
+		return err
+	}
+	who, err := s.viewer(c, p.Flow)
+	if err != nil {
+		return err
+	}
+	if r := (panelOf{p: p, n: names{p.People, who}}).mayDispute(); r != nil {
+		return r
+	}
+	return nil
 }

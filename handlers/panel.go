@@ -237,7 +237,7 @@ func (b panelOf) dispute() *views.DisputeForm {
 		return nil
 	}
 	form, t := b.form("dispute")
-	form.Barred = b.needs(b.p.Flow2.Reviewer.Role, b.p.Flow2.Reviewer.Role, operation.RoleApprover, operation.RoleOpsOwner)
+	form.Barred = b.mayDispute()
 	return &views.DisputeForm{Form: form, EvidenceFields: evidenceFields(t, ""), Reference: t.val("reference")}
 }
 
@@ -251,7 +251,8 @@ func (b panelOf) evidence() *views.EvidenceForm {
 	if t.fields == nil {
 		fields.Evidence = b.keep
 	}
-	return &views.EvidenceForm{Form: form, Kept: b.keep != "", EvidenceFields: fields, Reference: t.val("reference"), ReferenceURL: t.val("reference_url")}
+	states := operation.MayStateEffect(b.p.State, b.p.Flow2.Reviewer, b.n.viewer) == nil && b.inHand() == nil
+	return &views.EvidenceForm{Form: form, States: states, Closed: b.p.State.Closed(), Disputed: b.p.Facts.Disputed, Kept: b.keep != "", EvidenceFields: fields, Reference: t.val("reference"), ReferenceURL: t.val("reference_url")}
 }
 
 func evidenceFields(t typed, prefix string) views.EvidenceFields {

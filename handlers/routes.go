@@ -85,7 +85,7 @@ func (s *site) operationRoutes() []route {
 		{post, op + "/withdraw-request", owners, op, s.about(s.withdrawRequest)},
 		{post, op + "/recheck", owners, op, s.aboutFiles(s.recheck)},
 		{post, op + "/grant", owners, op, s.about(s.grant)},
-		{post, op + "/dispute", owners, op, s.aboutFiles(s.dispute)},
+		{post, op + "/dispute", owners.by(s.whoDisputes), op, s.aboutFiles(s.dispute)},
 		{post, op + "/remedy", owners, op, s.about(s.remedy)},
 		{post, op + "/go-on", owners, op, s.about(s.goOn)},
 		{get, views.PathAdopt, owners, "", s.adoptPage},
@@ -134,6 +134,25 @@ type permission struct {
 	anyRole bool
 	// enrol lets pass also whoever must set a second factor up before anything else.
 	enrol bool
+	// rule refuses whoever holds none of the roles, and names who may about what the address
+	// names; nil = the first of the roles is named.
+	rule func(echo.Context) error
+}
+
+// by is the permission whose refusal names who may by the rule that decides.
+func (p permission) by(rule func(echo.Context) error) permission {
+	p.rule = rule
+	return p
+}
+
+// refuse says that the viewer holds none of the roles.
+func (p permission) refuse(c echo.Context) error {
+	if p.rule != nil {
+		if err := p.rule(c); refusalOf(err) != nil {
+			return err
+		}
+	}
+	return operation.Refuse(operation.CodeNotEntitled, "role", string(p.roles[0])).By(operation.Responsible{Role: p.roles[0]})
 }
 
 // again is the permission for whoever has proved lately who they are.
@@ -159,7 +178,7 @@ func (r route) guarded() echo.HandlerFunc {
 		case v.User == nil:
 			return web.AskSignIn(c, fill(r.page, c), r.form())
 		case !r.may.anyRole && !v.Has(r.may.roles...):
-			return operation.Refuse(operation.CodeNotEntitled, "role", string(r.may.roles[0])).By(operation.Responsible{Role: r.may.roles[0]})
+			return r.may.refuse(c)
 		case r.may.fresh && !web.Proven(c):
 			return web.AskConfirm(c, fill(r.page, c), r.form())
 		}

@@ -27,3 +27,12 @@ func Reports(kind, result string) bool {
 	}
 	return false
 }
+
+// MayBeginDispute lets the flow's reviewer, its approvers and ops owners dispute how an
+// operation ended, and names all of them to anybody else.
+func MayBeginDispute(reviewer Selector, who Person) *Refusal {
+	if reviewer.Matches(who) || who.Has(RoleApprover) || who.Has(RoleOpsOwner) {
+		return nil
+	}
+	return Refuse(CodeNotEntitled).ByRoles(reviewer.Role, RoleApprover, RoleOpsOwner)
+}

@@ -81,3 +81,21 @@ func TestReports(t *testing.T) {
 		}
 	}
 }
+
+// Who may begin a dispute is named whole to whoever may not; auditors are never among them.
+func TestMayBeginDispute(t *testing.T) {
+	for _, tt := range []struct {
+		reviewer Selector
+		who      Role
+		asked    string // "" = they may
+	}{
+		{Selector{Role: RoleOpsOwner}, RoleApprover, ""}, {Selector{Role: RoleAdmin}, RoleAdmin, ""}, {Selector{Role: RoleAdmin}, RoleOpsOwner, ""},
+		{Selector{Role: RoleOpsOwner}, RoleAuthor, "ops_owner approver"}, {Selector{Role: RoleAdmin}, RoleAuditor, "admin approver ops_owner"},
+		{Selector{User: "kim@example.test"}, RoleAdmin, "approver ops_owner"},
+	} {
+		r := MayBeginDispute(tt.reviewer, Person{ID: "usr_x", Active: true, Roles: []Role{tt.who}})
+		if (r == nil) != (tt.asked == "") || r != nil && (r.Code != CodeNotEntitled || r.Params["roles"] != tt.asked) {
+			t.Errorf("%s where %+v reviews: %v", tt.who, tt.reviewer, r)
+		}
+	}
+}

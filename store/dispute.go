@@ -46,7 +46,7 @@ func (s *Store) ListDisputable(ctx context.Context, viewer Actor, f OperationFil
 			reviewers[r.Flow] = rv
 		}
 		switch {
-		case !mayDispute(rv, v.In(r.Flow)):
+		case operation.MayBeginDispute(rv, v.In(r.Flow)) != nil:
 			out.Left++
 		case len(out.Rows) == DisputeLimit:
 			out.More = true
@@ -55,11 +55,6 @@ func (s *Store) ListDisputable(ctx context.Context, viewer Actor, f OperationFil
 		}
 	}
 	return out, nil
-}
-
-// mayDispute lets the flow's reviewer, its approvers and ops owners dispute.
-func mayDispute(reviewer operation.Selector, who operation.Person) bool {
-	return reviewer.Matches(who) || who.Has(operation.RoleApprover) || who.Has(operation.RoleOpsOwner)
 }
 
 // DisputeOne is one operation of a set, as it was shown.

@@ -282,6 +282,9 @@ func (s *Store) disputeVerb(ctx context.Context, a Actor, sh Shown, link string,
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}
 		if r := operation.MayBeginDispute(u.reviewer(), who); r != nil {
+			if named := u.people(u.op).Reviewer; named.User != "" {
+				r.Who = named
+			}
 			return r
 		}
 		h, err := u.statement(sh.Reason, "", link)

@@ -33,3 +33,14 @@ func (d Disputed) sentence(p *text.Printer, destination string) string {
 	}
 	return p.T(key+d.Told, "Destination", destination, "Reference", d.Reference.Label, "At", d.At)
 }
+
+// effect says what the evidence does that this viewer may add.
+func (f EvidenceForm) effect(p *text.Printer) string {
+	switch {
+	case !f.States:
+		return p.T("do.evidence_only")
+	case f.Disputed:
+		return p.T("do.evidence_disputed")
+	}
+	return p.T("do.evidence_effect")
+}

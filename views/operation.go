@@ -150,6 +150,9 @@ func stateSentence(p *text.Printer, h Head) string {
 	if h.State == operation.PendingApproval && h.Number > 0 {
 		return p.N("state.says.pending_of", h.Given, "Number", h.Number, "Required", h.Required)
 	}
+	if h.State == operation.Review && h.Disputed != nil && h.Disputed.Still {
+		return p.T("state.says.disputed")
+	}
 	return p.T("state.says." + string(h.State))
 }
 

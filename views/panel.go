@@ -231,6 +231,12 @@ type DisputeForm struct {
 type EvidenceForm struct {
 	Form
 	EvidenceFields
+	// States says that the viewer may state that the effect exists: a reference given here
+	// confirms the operation. Closed says that it is closed: a reference is evidence like
+	// the rest. With neither no reference is asked for.
+	States, Closed bool
+	// Disputed says that only a person settles what holds.
+	Disputed     bool
 	Reference    string
 	ReferenceURL string
 	// Kept says that it holds what was typed into a form that is gone.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -62,6 +63,9 @@ func refusalValue(p *text.Printer, name, v string) string {
 		if operation.State(v).Valid() {
 			return p.T("state." + v)
 		}
+		if k := "batch.state." + v; text.Has(k) {
+			return p.T(k)
+		}
 	case "role":
 		if operation.Role(v).Valid() {
 			return p.T("role." + v)
@@ -84,6 +88,8 @@ func whoCan(p *text.Printer, r *operation.Refusal) string {
 	switch {
 	case r.Who.System:
 		return p.T("who.system")
+	case r.Params["roles"] != "":
+		return everybody(p, r)
 	case role.Valid():
 		return p.T("role." + string(role))
 	case r.Params["name"] != "":
@@ -92,4 +98,16 @@ func whoCan(p *text.Printer, r *operation.Refusal) string {
 		return p.T("who.named")
 	}
 	return p.T("who.flow")
+}
+
+// everybody names the person and every role that can help.
+func everybody(p *text.Printer, r *operation.Refusal) string {
+	var list []string
+	if name := r.Params["name"]; name != "" {
+		list = append(list, Plain(name))
+	}
+	for _, role := range strings.Fields(r.Params["roles"]) {
+		list = append(list, p.T("role."+role))
+	}
+	return strings.Join(list, p.T("list.join"))
 }

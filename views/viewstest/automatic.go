@@ -38,7 +38,7 @@ func taskPage(state operation.State, next operation.DecisionKind, due time.Durat
 	return views.OperationModel{Frame: frame(views.SectionOperations, "/operations/"+string(opTask)), Head: head(state, next, views.SystemWho(), due),
 		Stages: stages(0, state, operation.Waiting, operation.Waiting), Approved: approvedTask(),
 		Found:   views.Found{Protection: protected(), LookupLag: 15 * time.Minute, LookYourself: lookYourself()},
-		Panel:   views.Panel{Pause: reason("/operations/x/pause"), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}},
+		Panel:   views.Panel{Pause: reason("/operations/x/pause"), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), States: true}},
 		History: history(operation.Draft, operation.PendingApproval, operation.Ready, operation.InProgress, operation.InProgress, operation.Unknown, operation.Unknown, state)}
 }
 

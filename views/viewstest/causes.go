@@ -74,10 +74,12 @@ func causeFixtures() []Fixture {
 	disputed.Head.Disputed = &views.Disputed{Still: true, Told: "lookup", Reference: views.Link{Label: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}, At: ago(12 * time.Minute)}
 	disputed.Panel.Reconcile.Reference, disputed.Panel.Reconcile.DoneEvidence.Link = "TSK-20931", "https://northdesk.example/tasks/20931"
 	disputed.Head.Why = views.Say{}
+	disputed.Panel.Evidence = &views.EvidenceForm{Form: form("/operations/x/evidence"), States: true, Disputed: true}
 	disputed.Found.Lookups = []views.LookupLine{{Result: operation.LookupOne, At: ago(12 * time.Minute), Count: 1, ID: "TSK-20931", URL: "https://northdesk.example/tasks/20931"}}
 	unseen := reviewPage()
 	unseen.Head.Why = views.Say{}
 	unseen.Head.Disputed = &views.Disputed{Still: true}
+	unseen.Panel.Evidence = &views.EvidenceForm{Form: form("/operations/x/evidence"), Disputed: true}
 
 	library := views.PatternsModel{Frame: frame(views.SectionOperations, "/patterns"), Rows: patternViews(), Active: true,
 		Flows: []views.Option{{Value: "renewal", Label: "Subscription renewal"}}, Destinations: []views.Option{{Value: "crm", Label: "Northdesk CRM", Selected: true}},

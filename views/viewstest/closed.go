@@ -10,7 +10,7 @@ import (
 func closedPage(state operation.State) views.OperationModel {
 	m := taskPage(state, operation.DecideNothing, 0)
 	m.Head.Responsible = views.Who{}
-	m.Panel = views.Panel{Erase: &views.ReasonForm{Form: form("/operations/x/erase"), Confirm: true}, Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")}}
+	m.Panel = views.Panel{Erase: &views.ReasonForm{Form: form("/operations/x/erase"), Confirm: true}, Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Closed: true}}
 	return m
 }
 
@@ -96,7 +96,7 @@ func editFixtures() []Fixture {
 		Now: views.StaleSide{Revision: 9, State: operation.PendingApproval, Version: mailVersion()}, Diff: mailChanges(), Panel: page.Panel, Signatures: page.Approved.Signatures, Changes: page.History.Entries}
 	stale.Panel.Decide.Comment, stale.Panel.Decide.Decision = "Address checked against the order.", operation.Approve
 	moved := stale
-	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Kept: true,
+	moved.Diff, moved.SameContent, moved.Panel = nil, true, views.Panel{Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Closed: true, Kept: true,
 		EvidenceFields: views.EvidenceFields{Evidence: "Address checked against the order."}}}
 	moved.Now.State = operation.Cancelled
 	return []Fixture{

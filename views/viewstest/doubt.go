@@ -34,7 +34,7 @@ func reviewPage() views.OperationModel {
 		Halt: views.Refused(operation.Refuse(operation.CodeKeyExpired))}
 	m.Found.Lookups = []views.LookupLine{{Result: operation.LookupNone, At: ago(41 * time.Hour)}, {Result: operation.LookupNone, At: ago(40 * time.Hour)}, {Result: operation.LookupNone, At: ago(19 * time.Hour)}}
 	m.Found.Protection.FirstUsed, m.Found.Protection.Until, m.Found.Protection.Expired = ago(41*time.Hour), ago(18*time.Hour), true
-	m.Panel = views.Panel{Yours: true, Reconcile: reconcile(), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence")},
+	m.Panel = views.Panel{Yours: true, Reconcile: reconcile(), Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), States: true},
 		Correct: &views.ReasonForm{Form: barred(operation.CodeAttemptsUnsettled)}, Grant: &views.GrantForm{Form: barred(operation.CodeAttemptsUnsettled)},
 		Replace: &views.LinkAction{Barred: operation.Refuse(operation.CodeOriginalOpen)}}
 	return m
