@@ -19,11 +19,15 @@ const effectMail = "email"
 // head is the top of the page.
 func (b batchOf) head() views.BatchHead {
 	p := b.p
-	next := p.Next()
+	next := p.Turn.Next
 	h := views.BatchHead{ID: p.ID, URL: pathBatch(p.ID), Title: b.title(), Flow: views.Link{Label: p.Def.Title.In(b.lang), URL: pathFlow(p.Flow)}, FlowVersion: p.FlowVersion,
 		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(b.lang), BatchStanding: b.standing(), Revision: p.Revision, Number: p.Number,
-		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Overdue(p.Now),
-		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt)}
+		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Turn.Kind == operation.TurnRecorded && p.Overdue(p.Now),
+		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt),
+		Turn: b.turnOf()}
+	if p.Waived != nil {
+		h.WentOn = &views.Signature{Given: true, Who: b.n.person(p.Waived.By), At: p.Waived.At, Comment: p.Waived.Reason}
+	}
 	if f := p.Version.Facts(); f.Sum != 0 {
 		h.Money = []views.Money{{Minor: strconv.FormatInt(f.Sum, 10), Currency: f.Currency}}
 	}
@@ -49,6 +53,7 @@ func (b batchOf) standing() views.BatchStanding {
 	if out.Stop != nil {
 		out.Stop.Again = b.p.Again
 	}
+	out.Held = b.p.Turn.Kind == operation.TurnHeld
 	return out
 }
 
@@ -63,7 +68,7 @@ func standingOf(p store.Batch, c store.BatchCounts, n names) views.BatchStanding
 	}
 	s := c.States
 	left := c.Waiting + s[operation.Ready] + s[operation.InProgress] + s[operation.RetryScheduled] + s[operation.Waiting]
-	out.Settling = p.State == operation.BatchRunning && left == 0 && s[operation.Unknown]+s[operation.Review]+s[operation.ReexecutionRequested] > 0
+	out.Settling = (p.State == operation.BatchRunning || p.State == operation.BatchClosed) && left == 0 && s[operation.Unknown]+s[operation.Review]+s[operation.ReexecutionRequested] > 0
 	return out
 }
 

@@ -22,7 +22,14 @@ func (b batchOf) panel() views.BatchPanel {
 	if b.p.State.Takes(operation.BatchActCancel) && b.mayAct(operation.BatchActCancel) == nil {
 		p.Cancel = b.act(operation.BatchActCancel)
 	}
+	if b.p.State.Takes(operation.BatchActGoOn) && !b.p.Satisfied && b.p.Waived == nil {
+		if a := b.act(operation.BatchActGoOn); a.Barred == nil || b.p.Turn.Kind == operation.TurnGoOn {
+			p.GoOn = a
+		}
+	}
 	switch next := b.p.Next(); {
+	case b.p.Turn.Kind == operation.TurnGoOn:
+		p.Yours = p.GoOn != nil && p.GoOn.Barred == nil && b.n.myTurn(b.p.Turn.Next.Who)
 	case p.Decide != nil:
 		p.Yours = p.Decide.Barred == nil
 	case p.Resume != nil:
@@ -44,6 +51,9 @@ func (b batchOf) turn(w views.Who) views.Who {
 
 // nextBarred says why the next decision is not the viewer's; nil = it may be.
 func (b batchOf) nextBarred() *operation.Refusal {
+	if b.p.Turn.Kind != operation.TurnRecorded {
+		return nil
+	}
 	switch decide := b.decide(); {
 	case decide != nil:
 		return decide.Barred
@@ -63,7 +73,7 @@ func (b batchOf) act(a operation.BatchAct) *views.LinkAction {
 // mayAct says why the viewer may not do this to the whole; nil = they may.
 func (b batchOf) mayAct(a operation.BatchAct) *operation.Refusal {
 	f := b.p.Def
-	people := operation.People{Owner: operation.Responsible{Role: f.Owner.Role}, Author: operation.Responsible{Role: f.Author.Role}}
+	people := operation.People{Owner: operation.Responsible{Role: f.Owner.Role}, Author: operation.Responsible{Role: f.Author.Role}, Reviewer: operation.Responsible{Role: f.Reviewer.Role}}
 	if people.Author.Role == "" {
 		people.Author.Role = operation.RoleAuthor
 	}

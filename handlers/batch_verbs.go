@@ -147,7 +147,7 @@ func (s *site) withdrawBatch(c echo.Context, p *store.BatchPage, t typed) error 
 	return s.batchAnswer(c, p, t, err, views.FlashWithdrawn)
 }
 
-// batchActPage asks to confirm a pause, a resume, a stop or a cancellation.
+// batchActPage asks to confirm a pause, a resume, a stop, a cancellation, or that the run goes on without.
 func (s *site) batchActPage(c echo.Context, a operation.BatchAct) error {
 	t, _ := kept(c)
 	p, err := s.findBatch(c)
@@ -165,9 +165,12 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a op
 	if why := b.mayAct(a); why != nil {
 		return why
 	}
+	if a == operation.BatchActGoOn && (!p.State.Takes(a) || p.Satisfied || p.Waived != nil) && status == http.StatusOK {
+		return calm(c, pathBatch(p.ID), "batch.go_on_not")
+	}
 	form, mine := b.form(string(a))
 	h := b.head()
-	m := views.BatchActModel{Form: form, Act: a, Batch: views.Link{Label: h.Title, URL: h.URL}, Counts: b.counts(), Reason: mine.val("reason"), Mails: h.Mails, Pause: h.Pause, Where: h.Destination.Label}
+	m := views.BatchActModel{Form: form, Act: a, Batch: views.Link{Label: h.Title, URL: h.URL}, Counts: b.counts(), Reason: mine.val("reason"), Mails: h.Mails, Pause: h.Pause, Where: h.Destination.Label, Stage: h.Stage}
 	m.Frame = web.Frame(c, views.SectionOperations)
 	return web.RenderStatus(c, status, views.BatchActPage(m))
 }
@@ -175,7 +178,7 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a op
 // actOnBatch pauses, resumes, stops or cancels. What cannot be taken back is ticked.
 func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a operation.BatchAct, t typed) error {
 	v, ctx := web.VisitOf(c), c.Request().Context()
-	if (a == operation.BatchActStop || a == operation.BatchActCancel) && !t.yes("confirm") {
+	if (a == operation.BatchActStop || a == operation.BatchActCancel || a == operation.BatchActGoOn) && !t.yes("confirm") {
 		t.wrong("confirm", views.Sentence(views.ErrorRequired))
 	}
 	if t.text("reason") == "" {
@@ -191,6 +194,8 @@ func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a operation.BatchA
 		_, err = s.Store.PauseBatch(ctx, v.Actor(), sh)
 	case operation.BatchActResume:
 		err = s.Store.ResumeBatch(ctx, v.Actor(), sh)
+	case operation.BatchActGoOn:
+		err = s.Store.GoOnWithoutBatch(ctx, v.Actor(), sh)
 	case operation.BatchActStop:
 		_, err = s.Store.StopBatch(ctx, v.Actor(), sh)
 	default:

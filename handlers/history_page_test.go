@@ -140,7 +140,7 @@ func TestAuditorReadsAndChangesNothing(t *testing.T) {
 var (
 	writersPages = []string{"/operations/:id/edit", "/operations/:id/replace", "/operations/adopt", "/approve-together", "/approve-together/result", "/people/invite", "/people/factors",
 		"/people/:id/sign-in", "/figures/limits/new", "/figures/limits/:id/change", "/cases/result", "/cases/queues/:id", "/disputes", "/disputes/result", "/incidents/new", "/incidents/:id/edit", "/incidents/:id/timeline",
-		"/flows/:name/start", "/flows/:name/batches/new", "/lists/:id", "/lists/:id/problems.csv", "/suppressions/imports/:id", "/batches/:id/revise", "/batches/:id/pause", "/batches/:id/resume", "/batches/:id/stop", "/batches/:id/cancel"}
+		"/flows/:name/start", "/flows/:name/batches/new", "/lists/:id", "/lists/:id/problems.csv", "/suppressions/imports/:id", "/batches/:id/revise", "/batches/:id/pause", "/batches/:id/resume", "/batches/:id/stop", "/batches/:id/cancel", "/batches/:id/go_on"}
 	ownPaths = []string{"/account", "/confirm", "/shortcuts", "/operations/views", "/tasks/:id"}
 )
 

@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"encoding/hex"
-	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -25,7 +24,7 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 		for _, x := range p.Batches {
 			if x.Stage == st.Key {
 				found = true
-				out = append(out, batchStage(x, n, st, i+1, lang, p.Now))
+				out = append(out, batchStage(p, x, n, st, i+1, lang))
 			}
 		}
 		if !found && (len(p.Operations) > 0 && !p.Operations[0].Adopted || len(p.Batches) > 0) {
@@ -36,13 +35,17 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 }
 
 // batchStage is the line of a fanned-out stage.
-func batchStage(x store.Batch, n names, st definition.Stage, number int, lang string, now time.Time) views.RunStage {
+func batchStage(p *store.RunPage, x store.Batch, n names, st definition.Stage, number int, lang string) views.RunStage {
 	next := x.Next()
 	out := views.RunStage{Number: number, Key: x.Stage, Title: st.Title.In(lang), URL: pathBatch(x.ID), State: stageState(x), Destination: x.Destination, Mark: views.MarkNext,
-		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At, Overdue: x.Overdue(now)}
+		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At, Overdue: x.Overdue(p.Now), GoOnURL: goOnURL(p, n, x)}
+	w, waived := p.Waived[x.Stage]
 	switch {
 	case x.Satisfied:
 		out.Mark = views.MarkKept
+	case waived:
+		out.Mark = views.MarkKept
+		out.WentOn = &views.Signature{Given: true, Who: n.person(w.By), At: w.At, Comment: w.Reason}
 	case x.State.Closed():
 		out.Mark = views.MarkBlocked
 	}

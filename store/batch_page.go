@@ -34,7 +34,8 @@ type BatchPage struct {
 	Batches   []Batch            // the run's other batches, in order
 	History   []HistoryRow       // oldest first
 	ChainOK   bool
-	People    map[string]string // ID → name, of everybody named on the page
+	Turn      operation.BatchTurn // whose turn it is, with all that holds it
+	People    map[string]string   // ID → name, of everybody named on the page
 
 	groups  map[operation.ApprovalID][]string
 	persons persons
@@ -99,7 +100,7 @@ func (p *BatchPage) fill(c *batchChange) error {
 	if p.Profile, err = c.s.profileVersion(c.ctx, c.Tx, p.Destination, dest); err != nil {
 		return err
 	}
-	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readCounts, p.readMarks, p.readRun, p.readPeople} {
+	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readCounts, p.readMarks, p.readRun, p.readTurn, p.readPeople} {
 		if err := read(c); err != nil {
 			return err
 		}
@@ -264,7 +265,7 @@ func batchStanding(b *Batch, waived map[string]bool) stageRow {
 }
 
 func (p *BatchPage) readPeople(c *batchChange) error {
-	ids := map[string]bool{string(p.NextUser): true, p.PausedBy: true, p.StoppedBy: true}
+	ids := map[string]bool{string(p.NextUser): true, string(p.Turn.Next.Who.User): true, p.PausedBy: true, p.StoppedBy: true}
 	for _, v := range p.Versions {
 		ids[v.AuthorID], ids[v.PromptedBy], ids[v.SubmittedBy] = true, true, true
 	}

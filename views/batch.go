@@ -50,6 +50,8 @@ type BatchHead struct {
 	Responsible Who
 	Due         time.Time // zero for closed ones
 	Overdue     bool
+	Turn        BatchTurn
+	WentOn      *Signature // the owner's "go on without it"; nil = none
 
 	Destination Link
 	Environment string
@@ -62,8 +64,9 @@ type BatchStanding struct {
 	State operation.BatchState
 	Pause *BatchPause
 	Stop  *BatchStop
-	// Settling: everything was sent, and outcomes are left to be settled.
+	// Settling: everything was sent, and outcomes are left to be settled, or are again.
 	Settling bool
+	Held     bool // by an earlier stage: known on its own page alone
 }
 
 // BatchPause is a pause of one batch, by a person or by itself.
@@ -243,6 +246,7 @@ type BatchPanel struct {
 	Resume   *LinkAction
 	Stop     *LinkAction
 	Cancel   *LinkAction
+	GoOn     *LinkAction // the run goes on without this stage
 }
 
 // BatchAsk is what a decision about a batch lets go out.
@@ -344,4 +348,5 @@ type BatchActModel struct {
 	Mails  bool
 	Pause  *BatchPause // of a resume: what paused it
 	Where  string      // title of the destination
+	Stage  string      // its title
 }

@@ -79,6 +79,9 @@ func (c BatchCounts) NotTried() int {
 	return c.ToCome + c.Ops[operation.Ready] + c.Ops[operation.RetryScheduled] + c.Ops[operation.Waiting]
 }
 
+// without is how many entries that were to be sent are not confirmed.
+func (c BatchCounts) without() int { return c.Included() - c.Ops[operation.Confirmed] }
+
 // barWide is the width of the bar in its own coordinates; no stretch is thinner than
 // barLeast, so that one in ten thousand can still be seen.
 const barWide, barLeast = 1000.0, 6.0

@@ -12,6 +12,14 @@ func batchSays(p *text.Printer, h BatchHead) string {
 	switch {
 	case h.State == operation.BatchPendingApproval && h.Required > 0:
 		return p.N("state.says.pending_of", h.Given, "Number", h.Number, "Required", h.Required)
+	case h.Turn.Kind == operation.TurnHeld && h.Turn.Items:
+		return p.T("turn.says.items", "Stage", h.Turn.Stage.Label)
+	case h.Turn.Kind == operation.TurnHeld:
+		return p.T("turn.says.held", "Stage", h.Turn.Stage.Label)
+	case h.State == operation.BatchClosed && h.Turn.N > 0:
+		return p.N("turn.says.reopened", h.Turn.N)
+	case h.Turn.Kind == operation.TurnGoOn && h.State == operation.BatchClosed:
+		return p.T("turn.says.go_on")
 	case h.noted() != "":
 		return p.T("batch.says." + h.noted())
 	case h.State == operation.BatchCanary:
@@ -26,6 +34,8 @@ func batchSays(p *text.Printer, h BatchHead) string {
 // it, or outcomes that are left; "" = the state itself says it.
 func (b BatchStanding) noted() string {
 	switch {
+	case b.State == operation.BatchClosed && b.Settling:
+		return "reopened"
 	case b.State == operation.BatchClosed && b.Stop != nil:
 		return "stopped"
 	case b.State.Closed() || batchOpen(b.State):
@@ -34,6 +44,8 @@ func (b BatchStanding) noted() string {
 		return "stopping"
 	case b.Pause != nil:
 		return "paused"
+	case b.Held:
+		return "held"
 	case b.Settling:
 		return "settling"
 	}
@@ -58,6 +70,10 @@ func batchIcon(b BatchStanding) string {
 		return "paused"
 	case "settling":
 		return "unknown"
+	case "reopened":
+		return "review"
+	case "held":
+		return "waiting"
 	case string(operation.BatchCanary), string(operation.BatchRunning):
 		return "in_progress"
 	case string(operation.BatchCanaryReview):
@@ -71,6 +87,8 @@ func batchIcon(b BatchStanding) string {
 // batchNext says what is decided next. Who looks at a canary decides about the rest.
 func batchNext(p *text.Printer, h BatchHead) string {
 	switch {
+	case h.Turn.Kind != operation.TurnRecorded:
+		return h.Turn.next(p)
 	case h.Next == operation.DecideNothing:
 		return p.T("next.nothing")
 	case h.State == operation.BatchCanaryReview && h.Next == operation.DecideApprove:
@@ -102,6 +120,8 @@ func batchWaits(p *text.Printer, m BatchModel) string {
 	switch {
 	case h.State == operation.BatchDraft && m.Panel.Yours:
 		return p.T("batch.waits.draft")
+	case h.Turn.Kind != operation.TurnRecorded:
+		return h.Turn.waits(p, h.Responsible)
 	case h.Next == operation.DecideNothing && m.Found.Unknown+m.Found.Review > 0:
 		return p.N("batch.waits.unknown", m.Found.Unknown+m.Found.Review)
 	case h.Next == operation.DecideNothing:

@@ -4,8 +4,8 @@ import "holdpoint/operation"
 
 // batchFamilies are the words of batches that code puts together.
 func batchFamilies(f map[string][]string) {
-	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
-	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling")
+	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "reopened")
+	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "reopened")
 	f["batch.auto."], f["batch.auto_plain."], f["batch.window."] = operation.BatchAlarms, operation.BatchAlarms, operation.BatchAlarms
 	f["batch.part."] = batchParts
 	f["batch.excluded."] = exclusionWords
@@ -16,10 +16,11 @@ func batchFamilies(f map[string][]string) {
 	f["batch.hint_rest."] = []string{"approve", "reject"}
 	f["batch.do."] = []string{"settle", "lookup"}
 	f["batch.act."] = names(operation.BatchActs)
-	f["batch.confirm."] = []string{"stop", "cancel"}
+	f["batch.confirm."] = []string{"stop", "cancel", "go_on"}
 	f["flash.batch_"] = names(operation.BatchActs)
 	f["decide."] = append(f["decide."], "approve_hint", "request_changes_hint", "reject_hint")
 	f["do."] = append(f["do."], "batch_revise")
+	f["turn.next."], f["turn.waits."], f["turn.held."] = []string{"settle", "reexecution"}, []string{"settle", "reexecution", "go_on"}, []string{"settle", "reexecution", "go_on", "system", "person"}
 	for _, a := range operation.BatchActs {
 		f["do."] = append(f["do."], "batch_"+string(a))
 	}

@@ -62,6 +62,7 @@ type RunStage struct {
 	Reference   *Reference // of a kept stage
 	WentOn      *Signature // the owner's "go on without it"
 	GoOn        *GoOnForm  // nil = not offered
+	GoOnURL     string     // where the run goes on without a batch; "" = not offered
 	ReplaceURL  string     // where it is replaced; "" = not offered
 	LeaveURL    string     // where it is left as it is; "" = not offered
 }

@@ -99,7 +99,7 @@ func (s *server) shownBatch(b *store.BatchPage) Batch {
 	out := Batch{Id: string(b.ID), Run: string(b.RunID), Flow: b.Flow, FlowVersion: b.FlowVersion, Stage: b.Stage, Destination: b.Destination, Action: b.Action,
 		Account: b.Account, Environment: b.Environment, Title: optional(b.Title), State: string(b.State), Revision: b.Revision, Number: b.Number, Hash: optional(b.Version.HashHex()),
 		Cleared: &b.Cleared, Released: &b.Released, Problems: &b.Version.Problems, Paused: b.Paused(), PauseReason: optional(b.PausedWhy), Stopped: b.Stopped(), StopReason: optional(b.StoppedWhy),
-		Decisions: []BatchDecision{}, NextDecision: nextDecision(b.Next()), Link: s.batchLink(b.ID), CreatedAt: b.CreatedAt.UTC(), UpdatedAt: b.UpdatedAt.UTC(), ClosedAt: utc(b.ClosedAt)}
+		Decisions: []BatchDecision{}, NextDecision: nextDecision(b.Turn.Next), Link: s.batchLink(b.ID), CreatedAt: b.CreatedAt.UTC(), UpdatedAt: b.UpdatedAt.UTC(), ClosedAt: utc(b.ClosedAt)}
 	if missing := b.Version.Missing(); len(missing) > 0 {
 		out.Missing = &missing
 	}
