@@ -1,8 +1,9 @@
 package store_test
 
 import (
-	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,14 +25,15 @@ var hand = store.Job("hand")
 
 // quick applies the demonstration's billing without the time in which a request may
 // still take effect: a person may state at once that nothing happened.
-func quick(t *testing.T, f *storetest.Fixture) {
+// more are pairs of what else is replaced in the files.
+func quick(t *testing.T, f *storetest.Fixture, more ...string) {
 	t.Helper()
 	files, err := storetest.DemoFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range files {
-		files[i].Source = bytes.Replace(files[i].Source, []byte("settle_after: 10s"), []byte("settle_after: 1ms"), 1)
+		files[i].Source = []byte(strings.NewReplacer(append(more, "settle_after: 10s", "settle_after: 1ms")...).Replace(string(files[i].Source)))
 	}
 	if _, err := f.Store.Apply(t.Context(), store.System("command"), files); err != nil {
 		t.Fatal(err)
@@ -75,14 +77,18 @@ func effect(ref string) operation.Result {
 }
 
 // notDone lets the reviewer state that nothing happened.
-func (s *stand) notDone(reexecute bool) {
+func (s *stand) notDone(reexecute bool, extra ...operation.ChecklistItem) {
 	s.t.Helper()
 	time.Sleep(2 * time.Millisecond) // settle_after of the last request
-	var all store.Answers
-	for _, item := range operation.Checklist {
+	s.must(s.f.Store.ConfirmNotDone(s.t.Context(), s.f.As("ops"), s.shown("their log shows nothing"), s.answers(extra...), reexecute))
+}
+
+// answers are those of the whole checklist.
+func (s *stand) answers(extra ...operation.ChecklistItem) (all store.Answers) {
+	for _, item := range slices.Concat(operation.Checklist, extra) {
 		all = append(all, operation.Answer{Item: item, Yes: true, Comment: "looked", User: s.f.Users["ops"]})
 	}
-	s.must(s.f.Store.ConfirmNotDone(s.t.Context(), s.f.As("ops"), s.shown("their log shows nothing"), all, reexecute))
+	return all
 }
 
 // ways brings a coupon into each state. Those that end in a state after an attempt
