@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -191,7 +192,7 @@ func TestBatchHash_Order(t *testing.T) {
 }
 
 func TestNormalAddress(t *testing.T) {
-	for in, want := range map[string]string{" Kim@Example.TEST ": "kim@example.test", "Kim <KIM@example.test>": "kim@example.test", "+48 600 100 200": "+48 600 100 200", "": "", "a\x00b": "", "  ": ""} {
+	for in, want := range map[string]string{" Kim@Example.TEST ": "kim@example.test", "Kim <KIM@example.test>": "kim@example.test", "+48 600 100 200": "+48 600 100 200", "": "", "a\x00b": "", "  ": "", "kim@exa\u200bmple.test": "kim@example.test", "a\nb@c.test": ""} {
 		if got := NormalAddress(in); got != want {
 			t.Errorf("%q gives %q", in, got)
 		}
@@ -272,5 +273,19 @@ func TestBatchAlarm_Reason(t *testing.T) {
 		if a, ok := ReadBatchAlarm(words); ok {
 			t.Errorf("%q is read as %+v", words, a)
 		}
+	}
+}
+
+// Nothing is an address of a mail whose host is no name, or that holds what nobody sees.
+func TestIsAddress(t *testing.T) {
+	for address, is := range map[string]bool{"kim@example.test": true, "kim@localhost": true, "kim@ex\u00e4mple.test": true, "kim@a-1.example.test": true,
+		"a@b": false, "a@-x.test": false, "a@x-.test": false, "a@x..test": false, "a@.test": false, "a@x_y.test": false, "a@[192.0.2.1]": false, "a@" + strings.Repeat("x", 64) + ".test": false,
+		"kim@exa\u200bmple.test": false, "k\u00adim@example.test": false, "kim@example\u3164.test": false} {
+		if IsAddress(address, SuppressAll, false) != is || IsAddress(address, SuppressEffect, true) != is {
+			t.Errorf("%q is not %t", address, is)
+		}
+	}
+	if OneAddress("kim@exa\u200bmple.test") != "" || IsAddress("+48\u200e600", SuppressDestination, false) {
+		t.Error("what nobody sees is taken")
 	}
 }

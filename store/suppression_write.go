@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"holdpoint/operation"
 )
@@ -62,6 +63,8 @@ func (n *NewSuppression) check(now time.Time) *Invalid {
 	switch {
 	case n.Address == "" && operation.NormalAddress(given) != "":
 		return n.noAddress()
+	case n.Address == "" && strings.TrimSpace(given) != "" && utf8.RuneCountInString(given) <= operation.MaxAddress: // a line break
+		return &Invalid{Field: "address", Code: "address_form"}
 	case n.Address == "":
 		return &Invalid{Field: "address", Code: "address_missing"}
 	case !n.Reason.Valid():

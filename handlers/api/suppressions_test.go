@@ -30,6 +30,12 @@ func TestSuppressions(t *testing.T) {
 			t.Errorf("%s: %s", code, r.raw)
 		}
 	}
+	for _, address := range []string{`kim@exa\u200bmple.test`, `a@b`, `a@-x.test`, `a@b.test\nc@d.test`} {
+		body := `{"entries":[{"address":"` + address + `","reason":"manual","scope":"effect","channel":"email"}]}`
+		if r := h.want(h.post("/suppressions", tok, body), 422); r.text("code") != "address_form" {
+			t.Errorf("%s: %s", address, r.raw)
+		}
+	}
 	for _, body := range []string{`{"entries":[]}`, `{"entries":[{"address":"a@example.test"}]}`, `{"entries":[{"address":"a@example.test","reason":"because"}]}`,
 		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"b@example.test","reason":"manual","scope":"destination","channel":"nowhere"}]}`,
 		`{"entries":[{"address":"fine@example.test","reason":"manual"},{"address":"nope","reason":"manual","scope":"effect","channel":"email"}]}`,
