@@ -30,8 +30,9 @@ func (s *site) batchRoutes() []route {
 	}
 	for _, a := range operation.BatchActs { // who may do which is the rule's, here as in the store: operation.MayActOnBatch
 		at := one + "/" + string(a)
-		list = append(list, route{get, at, writers, "", func(c echo.Context) error { return s.batchActPage(c, a) }},
-			route{post, at, writers, at, s.aboutBatch(func(c echo.Context, p *store.BatchPage, t typed) error { return s.actOnBatch(c, p, a, t) })})
+		may := writers.by(func(c echo.Context) error { return s.whoActs(c, a) })
+		list = append(list, route{get, at, may, "", func(c echo.Context) error { return s.openBatchAct(c, a) }},
+			route{post, at, may, at, s.aboutBatch(func(c echo.Context, p *store.BatchPage, t typed) error { return s.actOnBatch(c, p, a, t) })})
 	}
 	return list
 }

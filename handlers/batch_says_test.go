@@ -1,6 +1,7 @@
 package handlers_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -58,6 +59,18 @@ func TestBatchSays(t *testing.T) {
 		for _, verb := range []string{"pause", "stop"} {
 			if shown, act := page.has("do-batch_"+verb) != nil, b.get("/batches/"+string(id)+"/"+verb); shown != may || may != (act.status == 200) {
 				t.Errorf("%s: %s is shown: %v, behind it %d", who, verb, shown, act.status)
+			}
+		}
+	}
+	// What the batch does not take now has no form, and whoever may not is told everybody who may.
+	for _, verb := range []string{"cancel", "resume"} {
+		h.as(t, "ops").get(page + "/" + verb).want(409).says("Not possible in this state: Canary running")
+	}
+	for _, verb := range []string{"pause", "stop"} {
+		for _, a := range []*answer{h.as(t, "auditor").get(page + "/" + verb).want(403), h.as(t, "auditor").do("POST", page+"/"+verb, url.Values{}).want(403)} {
+			_, who, _ := strings.Cut(a.body, "Who can: ")
+			if who, _, _ = strings.Cut(who, "."); !strings.Contains(who, "approver") || !strings.Contains(who, "ops owner") || strings.Contains(who, "author") {
+				t.Errorf("%s is for %q", verb, who)
 			}
 		}
 	}

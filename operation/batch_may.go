@@ -21,9 +21,9 @@ var BatchActs = []BatchAct{BatchActPause, BatchActResume, BatchActStop, BatchAct
 // owner, whoever approves the stage, ops owners and admins. Until it is approved, a batch is
 // its flow's authors' work: they may withdraw it as well, as they may an operation. To go on
 // without it is for the owner, the flow's reviewer, ops owners and admins. Auditors only read,
-// whatever a flow says.
+// whatever a flow says. A refusal names all who may.
 func MayActOnBatch(a BatchAct, who Person, people People, approvers []Role) *Refusal {
-	roles := []Role{people.Owner.Role, RoleOpsOwner, RoleAdmin}
+	roles := []Role{people.Owner.Role}
 	switch a {
 	case BatchActGoOn:
 		roles = append(roles, people.Reviewer.Role)
@@ -32,10 +32,11 @@ func MayActOnBatch(a BatchAct, who Person, people People, approvers []Role) *Ref
 	default:
 		roles = append(roles, approvers...)
 	}
+	roles = append(roles, RoleOpsOwner, RoleAdmin)
 	if slices.ContainsFunc(roles, func(r Role) bool { return r != RoleAuditor && who.Has(r) }) {
 		return nil
 	}
-	return Refuse(CodeNotEntitled, "role", string(people.Owner.Role)).By(people.Owner)
+	return Refuse(CodeNotEntitled).ByRoles(roles...)
 }
 
 // Takes reports whether a batch in this state can be paused, resumed, stopped, cancelled or gone on without:
