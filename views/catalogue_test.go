@@ -58,7 +58,7 @@ func families() map[string][]string {
 		"theme.":              {"auto", "light", "dark"},
 		"confirmed_by.":       names([]ConfirmedBy{ByDestination, ByPerson}),
 		"duplicate.":          names([]Duplicate{DuplicateSuspected, DuplicateConfirmed}),
-		"op.original_":        {"open", "done"},
+		"op.original.":        {"open", "done"},
 		"delivery.":           names([]DeliveryState{DeliveryAccepted, DeliveryDelivered, DeliveryBounced, DeliveryDropped, DeliveryComplained}),
 		"paused.":             names([]PauseScope{PauseAll, PauseOperation, PauseFlow, PauseDestination}),
 		"attempt.kind.":       names([]operation.AttemptKind{operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution}),
