@@ -46,15 +46,20 @@ func pathItem(id operation.BatchID, number, position int) string {
 // findBatch reads the batch of the address. One of a flow that the person has no role for is
 // not found, like a missing one. An auditor's look is recorded.
 func (s *site) findBatch(c echo.Context) (*store.BatchPage, error) {
-	id := c.Param("id")
-	if !operation.ValidID("bat", id) {
-		return nil, store.ErrNotFound
-	}
-	p, err := s.Store.FindBatch(c.Request().Context(), web.VisitOf(c).Actor(), operation.BatchID(id))
+	p, err := s.addressedBatch(c)
 	if err != nil {
 		return nil, err
 	}
 	return p, s.look(c, store.Look{Batch: p.ID, Flow: p.Flow})
+}
+
+// addressedBatch reads the batch of the address, of which nothing is shown yet.
+func (s *site) addressedBatch(c echo.Context) (*store.BatchPage, error) {
+	id := c.Param("id")
+	if !operation.ValidID("bat", id) {
+		return nil, store.ErrNotFound
+	}
+	return s.Store.FindBatch(c.Request().Context(), web.VisitOf(c).Actor(), operation.BatchID(id))
 }
 
 // batch shows one batch. With a form kept over a sign-in it shows that form again, checked

@@ -1,51 +1,51 @@
 package handlers
 
 import (
+	"net/http"
+
 	"holdpoint/operation"
 	"holdpoint/store"
-	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
 )
 
-// openBatchAct shows the form of what is done to a whole batch, where the viewer may do it
-// and the batch takes it now; else it says why not.
+// openBatchAct asks to confirm what is done to a whole batch, where the viewer may do it and
+// the batch takes it now; else it says why not.
 func (s *site) openBatchAct(c echo.Context, a operation.BatchAct) error {
-	if err := s.whoActs(c, a); err != nil {
-		return err
-	}
-	p, err := s.actedBatch(c)
+	p, err := s.mayActBatch(c, a)
 	if err != nil {
 		return err
 	}
 	if r := takesNow(p.Batch, a); r != nil {
 		return r
 	}
-	return s.batchActPage(c, a)
+	if err := s.look(c, store.Look{Batch: p.ID, Flow: p.Flow}); err != nil {
+		return err
+	}
+	t, _ := kept(c)
+	return s.showBatchAct(c, http.StatusOK, p, a, t)
 }
 
 // whoActs refuses whoever may not do this to the batch of the address, by the one rule.
 func (s *site) whoActs(c echo.Context, a operation.BatchAct) error {
-	p, err := s.actedBatch(c)
+	_, err := s.mayActBatch(c, a)
+	return err
+}
+
+// mayActBatch gives the batch of the address to whoever may do this to it.
+func (s *site) mayActBatch(c echo.Context, a operation.BatchAct) (*store.BatchPage, error) {
+	p, err := s.addressedBatch(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := s.batchBuilder(c, p, typed{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r := b.mayAct(a); r != nil {
-		return r
+		return nil, r
 	}
-	return nil
-}
-
-func (s *site) actedBatch(c echo.Context) (*store.BatchPage, error) {
-	id := c.Param("id")
-	if !operation.ValidID("bat", id) {
-		return nil, store.ErrNotFound
-	}
-	return s.Store.FindBatch(c.Request().Context(), web.VisitOf(c).Actor(), operation.BatchID(id))
+	return p, nil
 }
 
 // takesNow refuses what a batch does not take in its state: to resume what is not paused, to

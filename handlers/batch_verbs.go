@@ -147,16 +147,6 @@ func (s *site) withdrawBatch(c echo.Context, p *store.BatchPage, t typed) error 
 	return s.batchAnswer(c, p, t, err, views.FlashWithdrawn)
 }
 
-// batchActPage asks to confirm a pause, a resume, a stop, a cancellation, or that the run goes on without.
-func (s *site) batchActPage(c echo.Context, a operation.BatchAct) error {
-	t, _ := kept(c)
-	p, err := s.findBatch(c)
-	if err != nil {
-		return err
-	}
-	return s.showBatchAct(c, http.StatusOK, p, a, t)
-}
-
 func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a operation.BatchAct, t typed) error {
 	b, err := s.batchBuilder(c, p, t)
 	if err != nil {
