@@ -20,7 +20,8 @@ import (
 const least = 98
 
 // tries is how often a page is measured until it reaches them: speed is measured in
-// real time, and whatever else this machine does only ever lowers it.
+// real time, and whatever else this machine does only ever lowers it. A load that
+// Lighthouse could not record ("please run Lighthouse again") is a try like any other.
 const tries = 4
 
 // TestLighthouse measures the inbox with 50 rows and one operation as Lighthouse does,
@@ -44,10 +45,17 @@ func TestLighthouse(t *testing.T) {
 	cookie := b.http.Jar.Cookies(home)[0]
 	for _, path := range []string{"/inbox", last} {
 		best := map[string]float64{}
-		for try := 0; try < tries && (try == 0 || slices.Min(slices.Collect(maps.Values(best)))*100 < least); try++ {
-			for category, score := range lighthouse(t, cli, h.url+path, cookie.String()) {
+		for try := 0; try < tries && (len(best) == 0 || slices.Min(slices.Collect(maps.Values(best)))*100 < least); try++ {
+			scores, err := lighthouse(t, cli, h.url+path, cookie.String())
+			if err != nil {
+				t.Logf("%s: not measured: %v", path, err)
+			}
+			for category, score := range scores {
 				best[category] = max(best[category], score)
 			}
+		}
+		if len(best) != 3 {
+			t.Errorf("%s: Lighthouse measured %d categories in %d tries, want 3", path, len(best), tries)
 		}
 		for category, score := range best {
 			t.Logf("%s: %s %.0f", path, category, score*100)
@@ -58,8 +66,9 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
-// lighthouse gives the score, 0 to 1, of each category of one page.
-func lighthouse(t *testing.T, cli, page, cookie string) map[string]float64 {
+// lighthouse gives the score, 0 to 1, of each category of one page, or why Lighthouse
+// could not measure it.
+func lighthouse(t *testing.T, cli, page, cookie string) (map[string]float64, error) {
 	t.Helper()
 	dir := t.TempDir()
 	headers, out := filepath.Join(dir, "headers.json"), filepath.Join(dir, "report.json")
@@ -69,7 +78,7 @@ func lighthouse(t *testing.T, cli, page, cookie string) map[string]float64 {
 	cmd := exec.CommandContext(t.Context(), "node", cli, page, "--quiet", "--output=json", "--output-path="+out, "--extra-headers="+headers,
 		"--only-categories=performance,accessibility,best-practices", "--chrome-flags=--headless=new --no-sandbox --disable-gpu --disable-background-networking")
 	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("lighthouse: %v\n%s", err, said)
+		return nil, fmt.Errorf("lighthouse: %w\n%s", err, said)
 	}
 	b, err := os.ReadFile(out)
 	if err != nil {
@@ -97,5 +106,5 @@ func lighthouse(t *testing.T, cli, page, cookie string) map[string]float64 {
 			}
 		}
 	}
-	return scores
+	return scores, nil
 }
