@@ -108,7 +108,8 @@ func (b batchOf) decide() *views.DecideForm {
 	f.Form, _ = b.formOf(f.Form, "decide")
 	ask := &views.BatchAsk{Phase: b.p.Phase(), Items: b.p.Counts.Waiting, LeftOut: b.p.Counts.Duplicates + b.p.Counts.Suppressed, Mails: b.p.EffectType == effectMail}
 	if b.p.Phase() == operation.PhaseRest {
-		ask.LeftOut = 0
+		n := b.p.Counts.States
+		ask.LeftOut, ask.Doubt = 0, n[operation.Unknown]+n[operation.Review]+n[operation.ReexecutionRequested]
 	} else if n := b.p.Canary; n > 0 && n < ask.Items {
 		ask.Rest, ask.Items = ask.Items-n, n
 	}

@@ -255,6 +255,7 @@ type BatchAsk struct {
 	Items   int // that it clears now
 	Rest    int // that wait for a second decision
 	LeftOut int
+	Doubt   int // of the canary: disputed, or not known what came of it
 	Mails   bool
 	Money   []Money
 }

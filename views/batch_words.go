@@ -200,6 +200,9 @@ func decideEffects(p *text.Printer, f DecideForm) []string {
 		}
 		return out
 	}
+	if b.Doubt > 0 {
+		out = append([]string{p.N("turn.canary_doubt", b.Doubt)}, out...)
+	}
 	if b.Rest > 0 {
 		out = append(out, p.N("batch.effect.rest", b.Rest))
 	}

@@ -29,7 +29,10 @@ func batchTurnFixtures() []Fixture {
 	blocked.Panel = views.BatchPanel{Yours: true, GoOn: &views.LinkAction{URL: batchURL + "/go_on"}}
 	ask := views.BatchActModel{Frame: frame(views.SectionOperations, batchURL+"/go_on"), Form: form(batchURL + "/go_on"), Act: operation.BatchActGoOn, Batch: views.Link{Label: blocked.Head.Title, URL: batchURL},
 		Counts: blocked.Counts, Stage: blocked.Head.Stage}
+	look := canaryReview()
+	look.Panel.Decide.Batch.Doubt = 2
 	return []Fixture{
+		{"batch-canary-doubt", views.BatchPage(look)},
 		{"batch-held", views.BatchPage(disputed)},
 		{"batch-held-without", views.BatchPage(without)},
 		{"batch-reopened", views.BatchPage(again)},
