@@ -51,29 +51,51 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 			h.CaseWith = n.person(string(k.TakenBy))
 		}
 	}
-	for _, s := range p.Siblings {
-		link := views.Link{Label: shortID(string(s.ID)), URL: pathOperation(s.ID)}
-		if string(s.ID) == p.Replaces {
-			h.Replaces, h.Original = &link, originalStands(p, s.State)
-		}
-		if s.Replaces == string(p.ID) {
-			h.ReplacedBy = &link
-		}
-	}
+	lineageHead(&h, p)
 	return h
 }
 
-// originalStands says what became of the original of a replacement that is no deliberate
-// second effect.
-func originalStands(p *store.OperationPage, original operation.State) string {
-	was := operation.Original{State: original, Deliberate: p.Deliberate}
-	switch {
-	case operation.OriginalOpen(was) && !p.State.Closed():
-		return "open"
-	case operation.OriginalDone(was) && (!p.State.Closed() || p.State == operation.Cancelled):
-		return "done"
+// lineageHead says what the operation replaces and what replaced it, and which of those
+// stands in its way.
+func lineageHead(h *views.Head, p *store.OperationPage) {
+	line, own := p.Lineage()
+	for _, m := range line {
+		if string(m.ID) == p.Replaces {
+			h.Replaces = operationLink(m.ID)
+		}
+		if m.Replaces == p.ID {
+			h.ReplacedBy = operationLink(m.ID)
+		}
 	}
-	return ""
+	open, done := line.Earlier(own)
+	if p.State.Closed() {
+		open = ""
+	}
+	if p.State.Closed() && p.State != operation.Cancelled {
+		done = ""
+	}
+	var at operation.ID
+	switch {
+	case open != "":
+		h.Original, at = "open", open
+	case done != "":
+		h.Original, at = "done", done
+	}
+	if at != "" && string(at) != p.Replaces {
+		h.Before = operationLink(at)
+	}
+	doubt, since := line.Later(own)
+	switch {
+	case p.State.Closed():
+	case since != "":
+		h.Since, h.SinceStands = operationLink(since), "done"
+	case doubt != "":
+		h.Since, h.SinceStands = operationLink(doubt), "open"
+	}
+}
+
+func operationLink(id operation.ID) *views.Link {
+	return &views.Link{Label: shortID(string(id)), URL: pathOperation(id)}
 }
 
 func titleOf(p *store.OperationPage, lang string) string {

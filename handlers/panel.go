@@ -197,11 +197,8 @@ func (b panelOf) mayReplace() *operation.Refusal {
 	if r := b.manages(b.p.Flow2.Author.Role); r != nil {
 		return r
 	}
-	o := operation.Original{State: b.p.State, Deliberate: b.p.State == operation.Confirmed, DispatchedEver: dispatchedEver(b.p) > 0 || b.p.Adopted}
-	for _, s := range b.p.Siblings {
-		o.OpenReplacement = o.OpenReplacement || s.Replaces == string(b.p.ID) && !s.State.Closed()
-	}
-	_, r := operation.MayReplace(o)
+	line, own := b.p.Lineage()
+	_, r := operation.MayReplace(line.Original(own.ID, dispatchedEver(b.p) > 0 || b.p.Adopted, b.p.State == operation.Confirmed))
 	return r
 }
 

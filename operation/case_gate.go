@@ -9,7 +9,7 @@ type GateCondition string
 // The conditions, in the order in which they are shown.
 const (
 	GateVersion    GateCondition = "version"    // approved, bytes unchanged, made for this account
-	GateEarlier    GateCondition = "earlier"    // no earlier stage is open, nor the original of a replacement
+	GateEarlier    GateCondition = "earlier"    // no earlier stage is open, nor another operation that was to have the same effect
 	GateAttempt    GateCondition = "attempt"    // no other attempt is open
 	GatePauses     GateCondition = "pauses"     // nothing is paused, nobody has ruled another attempt out
 	GatePermission GateCondition = "permission" // the state, the limit, the key or a person permits this attempt
@@ -29,7 +29,8 @@ func (c Condition) Holds() bool { return c.Why == nil }
 // bring is left to the last condition; the version must be complete and unchanged.
 func GateConditions(f Facts, now time.Time) []Condition {
 	bare := f
-	bare.EarlierOpen, bare.OriginalOpen, bare.OriginalDone, bare.OpenAttempt, bare.Stopped = nil, false, false, "", false
+	bare.EarlierOpen, bare.OpenAttempt, bare.Stopped = nil, "", false
+	bare.OriginalOpen, bare.OriginalDone, bare.ReplacementOpen, bare.ReplacementDone = false, false, false, false
 	bare.PausedAll, bare.PausedOperation, bare.PausedFlow, bare.PausedDestination = false, false, false, false
 	bare.PausedBatch, bare.Suppressed = false, false
 	return []Condition{
@@ -43,7 +44,8 @@ func GateConditions(f Facts, now time.Time) []Condition {
 
 func versionHolds(f Facts, now time.Time) *Refusal {
 	account := f
-	account.EarlierOpen, account.OriginalOpen, account.OriginalDone = nil, false, false
+	account.EarlierOpen = nil
+	account.OriginalOpen, account.OriginalDone, account.ReplacementOpen, account.ReplacementDone = false, false, false, false
 	if f.State != Review && f.State != ReexecutionRequested {
 		return firstRefusal(permitClearance(f, now), permitSurroundings(account, now))
 	}
@@ -57,15 +59,10 @@ func versionHolds(f Facts, now time.Time) *Refusal {
 }
 
 func earlierHolds(f Facts) *Refusal {
-	switch {
-	case len(f.EarlierOpen) > 0:
+	if len(f.EarlierOpen) > 0 {
 		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
-	case f.OriginalOpen:
-		return Refuse(CodeOriginalOpen)
-	case f.OriginalDone:
-		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
 	}
-	return nil
+	return permitLineage(f)
 }
 
 func attemptHolds(f Facts) *Refusal {

@@ -63,7 +63,7 @@ func AfterRefusal(f Facts, r *Refusal, p RetryPolicy, now time.Time) After {
 func lasting(c Code) bool {
 	switch c {
 	case CodeKeyExpired, CodeUnprotected, CodeAttemptLimit, CodeNotApproved, CodeApprovalExpired, CodeApproverNotEntitled,
-		CodeHashMismatch, CodeContentDiffers, CodeAttemptsUnsettled, CodeStopped, CodeSuppressed, CodeAccountChanged, CodeOriginalConfirmed:
+		CodeHashMismatch, CodeContentDiffers, CodeAttemptsUnsettled, CodeStopped, CodeSuppressed, CodeAccountChanged, CodeOriginalConfirmed, CodeReplacementConfirmed:
 		return true
 	}
 	return false

@@ -13,8 +13,11 @@ type Facts struct {
 	Clearance *Clearance // of the current version (or of an approved re-execution); nil = none
 
 	EarlierOpen  []string // keys of earlier stages that are not satisfied
-	OriginalOpen bool     // it replaces an operation that is not closed
-	OriginalDone bool     // it replaces an operation whose effect exists, and is no deliberate second one
+	OriginalOpen bool     // what it replaces, or something before that, is not closed
+	OriginalDone bool     // the effect of what it replaces, or of something before that, exists, and it is no deliberate second one
+	// ReplacementOpen, ReplacementDone: what replaced it is in doubt, or has the effect. A
+	// deliberate second one does not count.
+	ReplacementOpen, ReplacementDone bool
 
 	OpenAttempt  AttemptID // "" = none
 	AttemptsUsed int       // counted against the limit (re-executions are not)

@@ -152,10 +152,8 @@ func permitSurroundings(f Facts, _ time.Time) *Refusal {
 	switch {
 	case len(f.EarlierOpen) > 0:
 		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
-	case f.OriginalOpen:
-		return Refuse(CodeOriginalOpen)
-	case f.OriginalDone:
-		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
+	case permitLineage(f) != nil:
+		return permitLineage(f)
 	case f.Account != f.Version.Account || f.Environment != f.Version.Environment:
 		return Refuse(CodeAccountChanged, "was", f.Version.Account+"/"+f.Version.Environment, "is", f.Account+"/"+f.Environment)
 	}

@@ -145,5 +145,5 @@ func MayCloseNotExecuted(f Facts, s Statement) *Refusal {
 // attempt is settled, by proof or by the recorded statement "not done", and nobody has
 // ruled out another one.
 func MayRequestReexecution(f Facts, s Statement) *Refusal {
-	return firstRefusal(inReview(f.State), s.check(false), allSettled(f), notStopped(f))
+	return firstRefusal(inReview(f.State), s.check(false), allSettled(f), notStopped(f), notReplaced(f))
 }

@@ -234,15 +234,9 @@ func TestMayReplace(t *testing.T) {
 		if (r == nil) != s.WithoutEffect() {
 			t.Errorf("%s: %v", s, r)
 		}
-		if open, done := OriginalOpen(Original{State: s}), OriginalDone(Original{State: s}); open != !s.Closed() || done != (s == Confirmed) {
-			t.Errorf("%s: original open %v, done %v", s, open, done)
-		}
 		second, r := MayReplace(Original{State: s, Deliberate: true})
 		if (r == nil) != s.Closed() || (s == Confirmed && !second) {
 			t.Errorf("%s, deliberately: second person %v, %v", s, second, r)
-		}
-		if open, done := OriginalOpen(Original{State: s, Deliberate: true}), OriginalDone(Original{State: s, Deliberate: true}); open != !s.Closed() || done {
-			t.Errorf("%s, deliberately: original open %v, done %v", s, open, done)
 		}
 	}
 	if second, _ := MayReplace(Original{State: NotExecuted, DispatchedEver: true}); !second {
@@ -253,6 +247,12 @@ func TestMayReplace(t *testing.T) {
 	}
 	if _, r := MayReplace(Original{State: Rejected, OpenReplacement: true}); codeOf(r) != CodeOriginalOpen {
 		t.Errorf("two replacements at once: %v", r)
+	}
+	if _, r := MayReplace(Original{State: NotExecuted, EffectElsewhere: true}); codeOf(r) != CodeReplacementConfirmed {
+		t.Errorf("what replaced it has the effect: %v", r)
+	}
+	if second, r := MayReplace(Original{State: NotExecuted, EffectElsewhere: true, Deliberate: true}); r != nil || !second {
+		t.Errorf("what replaced it has the effect, deliberately: second person %v, %v", second, r)
 	}
 }
 

@@ -24,6 +24,8 @@ const (
 	CodeEarlierStage         Code = "earlier_stage"          // an earlier stage is not satisfied
 	CodeOriginalOpen         Code = "original_open"          // the replaced operation is not resolved
 	CodeOriginalConfirmed    Code = "original_confirmed"     // the replaced operation has its effect
+	CodeReplacementOpen      Code = "replacement_open"       // what replaced it is not settled
+	CodeReplacementConfirmed Code = "replacement_confirmed"  // what replaced it has the effect
 	CodeAttemptOpen          Code = "attempt_open"           // another attempt is open
 	CodeAttemptLimit         Code = "attempt_limit"          // the attempt limit is used up
 	CodeSendByPassed         Code = "send_by_passed"         // too late to send safely
@@ -33,6 +35,7 @@ const (
 	CodePausedAll            Code = "paused_all"             // all sends are paused (a restored database)
 	CodePausedBatch          Code = "paused_batch"           // its batch is paused
 	CodeBatchStopped         Code = "batch_stopped"          // the unsent rest of its batch was given up
+	CodeNothingFollows       Code = "nothing_follows"        // nothing of the run waits for this stage
 	CodeSuppressed           Code = "suppressed"             // its recipient must not be written to any more
 	CodeAccountChanged       Code = "account_changed"        // the destination's account or environment changed
 	CodeUnprotected          Code = "unprotected"            // outcome unknown, no protection permits a repeat
@@ -85,8 +88,8 @@ const (
 
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
 var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, CodeNotApproved, CodeApprovalExpired,
-	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeOriginalConfirmed, CodeAttemptOpen, CodeAttemptLimit,
-	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeSuppressed, CodeAccountChanged,
+	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeOriginalConfirmed, CodeReplacementOpen, CodeReplacementConfirmed, CodeAttemptOpen, CodeAttemptLimit,
+	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeNothingFollows, CodeSuppressed, CodeAccountChanged,
 	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,

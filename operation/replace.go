@@ -2,18 +2,21 @@ package operation
 
 // Original is what a replacement looks at, with its row locked.
 type Original struct {
-	State           State
-	OpenReplacement bool // another replacement of it is not closed
-	DispatchedEver  bool // some attempt of it was ever dispatched
+	State State
+	// OpenReplacement: another operation of its lineage is not closed.
+	OpenReplacement bool
+	// EffectElsewhere: another operation of its lineage has the effect that it was meant to have.
+	EffectElsewhere bool
+	DispatchedEver  bool // some attempt of it, or of one before it in its lineage, was ever dispatched
 	// Deliberate: a second effect is wanted although the original's effect exists
 	// (say, a bounced mail is sent again on purpose).
 	Deliberate bool
 }
 
 // MayReplace checks that an original may be replaced by a new operation. It is refused
-// while the original is unresolved, and for a confirmed one unless a second effect is
-// wanted deliberately. second says that the replacement follows the re-execution rule:
-// a second person decides, with the original's attempts shown.
+// while the original or another of its lineage is unresolved, and where the effect exists
+// unless a second one is wanted deliberately. second says that the replacement follows the
+// re-execution rule: a second person decides, with the original's attempts shown.
 func MayReplace(o Original) (second bool, r *Refusal) {
 	switch {
 	case !o.State.Closed():
@@ -22,17 +25,11 @@ func MayReplace(o Original) (second bool, r *Refusal) {
 		return false, Refuse(CodeForbiddenMove, "state", string(o.State))
 	case o.OpenReplacement:
 		return false, Refuse(CodeOriginalOpen)
+	case o.EffectElsewhere && !o.Deliberate:
+		return false, Refuse(CodeReplacementConfirmed)
 	}
-	return o.DispatchedEver || o.State == Confirmed, nil
+	return o.DispatchedEver || o.State == Confirmed || o.EffectElsewhere, nil
 }
-
-// OriginalOpen gives Facts.OriginalOpen of a replacement: whether its original is not (or
-// no longer) closed, so that nobody can say whether the replacement would be a second effect.
-func OriginalOpen(o Original) bool { return !o.State.Closed() }
-
-// OriginalDone gives Facts.OriginalDone of a replacement: whether its original turned out to
-// have its effect, and a second one is not wanted deliberately.
-func OriginalDone(o Original) bool { return o.State == Confirmed && !o.Deliberate }
 
 // AfterOriginal gives the move of a replacement whose original has its effect
 // (Facts.OriginalDone): while provably nothing of the replacement was executed, it is
@@ -44,3 +41,31 @@ func AfterOriginal(f Facts) (ev Event, ok bool) {
 	}
 	return EvCancel, true
 }
+
+// permitLineage stops what could be a second effect of the lineage: the effect exists, or may, in
+// an operation before or after this one.
+func permitLineage(f Facts) *Refusal {
+	switch {
+	case f.OriginalOpen:
+		return Refuse(CodeOriginalOpen)
+	case f.OriginalDone:
+		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
+	}
+	return notReplaced(f)
+}
+
+// notReplaced stops another attempt of what was replaced since, where the replacement has
+// the effect, or nobody can say whether it has.
+func notReplaced(f Facts) *Refusal {
+	switch {
+	case f.ReplacementDone:
+		return Refuse(CodeReplacementConfirmed).By(reviewer(f))
+	case f.ReplacementOpen:
+		return Refuse(CodeReplacementOpen).By(reviewer(f))
+	}
+	return nil
+}
+
+// MaySendOnceMore checks that a second person may permit one more attempt: nobody who must
+// not be written to would get it, and no replacement stands in its way.
+func MaySendOnceMore(f Facts) *Refusal { return firstRefusal(notSuppressed(f), notReplaced(f)) }

@@ -109,6 +109,12 @@ func whyNoRepeat(f Facts, now time.Time) Code {
 	if f.Suppressed {
 		return CodeSuppressed
 	}
+	if f.OriginalDone {
+		return CodeOriginalConfirmed
+	}
+	if f.ReplacementDone {
+		return CodeReplacementConfirmed
+	}
 	if r := permitClearance(f, now); r != nil {
 		return r.Code
 	}
@@ -145,7 +151,7 @@ func nextLookup(f Facts, p RetryPolicy, now time.Time) time.Time {
 // Where a lookup exists it goes first, unless the retention would end meanwhile.
 func nextProtected(f Facts, p RetryPolicy, now time.Time, wish time.Duration) time.Time {
 	until := f.Protection.Until(f.keyFirst())
-	if f.Stopped || f.StoppedBatch || f.Suppressed || f.Stated || f.Disputed || f.AttemptsUsed >= f.AttemptsMax || f.Clearance == nil ||
+	if f.Stopped || f.StoppedBatch || f.Suppressed || f.OriginalDone || f.ReplacementDone || f.Stated || f.Disputed || f.AttemptsUsed >= f.AttemptsMax || f.Clearance == nil ||
 		f.Clearance.Kind == ClearReexecution || until.IsZero() || protectedAtAll(f) != nil {
 		return time.Time{}
 	}

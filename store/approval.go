@@ -125,7 +125,7 @@ func (u *unit) approvalFacts() (p operation.Policy, parties []operation.UserID, 
 	}
 	if u.op.Replaces != "" {
 		var more []operation.UserID
-		if more, err = u.caseParties(operation.ID(u.op.Replaces), true); err != nil {
+		if more, err = u.replacedParties(); err != nil {
 			return
 		}
 		parties = append(parties, more...)

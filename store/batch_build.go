@@ -244,7 +244,7 @@ func (b *batchBuilder) render(m *madeItem) {
 		}
 	}
 	m.people = b.action.Recipients(m.content, v.Request)
-	m.recipient = short(strings.Join(m.people, ", "), 320)
+	m.recipient = strings.Join(normalAddresses(m.people), ", ") // whole: the suppression list is asked by it again
 	if m.key == "" && b.stage.ForEach.Key == "" {
 		m.key = strings.Join(m.people, ",")
 		if operation.CheckItemKey(m.key) != nil {

@@ -78,6 +78,17 @@ func (b *batchBuilder) suppressedOf(items []madeItem) (map[string]operation.Supp
 	return b.suppressedAmong(b.action.Effect, b.stage.Destination, people)
 }
 
+// normalAddresses gives people as they are compared; who has no address stays as given.
+func normalAddresses(people []string) []string {
+	out := make([]string, len(people))
+	for i, p := range people {
+		if out[i] = operation.NormalAddress(p); out[i] == "" {
+			out[i] = p
+		}
+	}
+	return out
+}
+
 // twins finds entries that stand twice: with the same key, or for the same people.
 type twins struct{ keys, people map[string]bool }
 

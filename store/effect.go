@@ -72,7 +72,7 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 	} else if err := u.move(o, operation.EvEffect, "", links...); err != nil {
 		return err
 	}
-	if err := u.cancelReplacements(); err != nil {
+	if err := u.oneEffect(); err != nil {
 		return err
 	}
 	return u.stageClosed(o)

@@ -21,7 +21,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
 		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), LastDispatch: timeOf(o.LastDispatch), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
 		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
-		PausedBatch: u.facts.BatchHeld == batchPaused, StoppedBatch: u.facts.BatchHeld == batchStopped, Suppressed: u.facts.Suppressed,
+		PausedBatch: u.facts.BatchHeld == batchPaused, StoppedBatch: u.facts.BatchHeld == batchStopped,
 		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
 	}
 	if o.LastLookupAt != nil {
@@ -48,7 +48,10 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		return f, err
 	}
 	f.EarlierOpen = earlierOpen(u.flow, o, stages)
-	f.OriginalOpen, f.OriginalDone = originalStands(o, stages)
+	stand(&f, o, stages)
+	if f.Suppressed, err = u.suppressed(); err != nil {
+		return f, err
+	}
 	if f.Clearance != nil && f.Clearance.Kind == operation.ClearReexecution {
 		f.Reexecution = &operation.ReexecutionFacts{Request: o.RequestID, HasLookup: act.HasLookup(), CheckedAt: timeOf(u.facts.CheckedAt)}
 	}
@@ -171,6 +174,9 @@ type stageRow struct {
 	No          int
 	Item        string
 	Replacement int
+	Replaces    operation.ID
+	Deliberate  bool
+	Doubt       bool // see operation.Member
 	State       operation.State
 	Delivery    string
 	Reference   string
@@ -240,21 +246,6 @@ func earlierOpen(flow *definition.Flow, o *opRow, rows []stageRow) []string {
 	}
 	facts := stageFacts(flow, earlier)
 	return operation.EarlierOpen(facts, len(facts))
-}
-
-// originalStands reports of a replacement whether its original is open (again), or has its
-// effect after all.
-func originalStands(o *opRow, rows []stageRow) (open, done bool) {
-	if o.Replaces == "" {
-		return false, false
-	}
-	for _, r := range rows {
-		if string(r.ID) == o.Replaces {
-			was := operation.Original{State: r.State, Deliberate: o.Deliberate}
-			return operation.OriginalOpen(was), operation.OriginalDone(was)
-		}
-	}
-	return true, false
 }
 
 // stageOf gives the flow's stage of an operation.

@@ -233,7 +233,8 @@ func attemptPart(alias string) string {
 
 // stageRowJSON is what the gate looks at of another operation s of the run.
 const stageRowJSON = `json_build_object('id', s.id, 'stage', s.stage, 'no', s.stage_no, 'item', s.item_key,
-		'replacement', s.replacement, 'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
+		'replacement', s.replacement, 'replaces', COALESCE(s.replaces, ''), 'deliberate', s.deliberate, 'doubt', s.open_attempt IS NOT NULL OR s.unsettled > 0 OR s.disputed,
+		'state', s.state, 'delivery', s.delivery, 'reference', s.target_reference,
 		'waived', EXISTS (SELECT 1 FROM stage_waivers w WHERE w.run_id = s.run_id AND w.stage = s.stage))`
 
 func splitRoles(s string) []operation.Role {

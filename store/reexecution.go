@@ -63,7 +63,7 @@ func (u *unit) requestReexecution(who operation.Person, reason string) error {
 // caseParties are all natural persons of a case: who wrote, prompted or submitted
 // content, and who answered the checklist or asked in its current round (MODEL §5). A
 // round ends with the re-execution that came of it, or with a dispute. A replacement
-// looks at every round of its original.
+// looks at every round of whatever stands before it in its lineage.
 func (u *unit) caseParties(op operation.ID, everyRound bool) ([]operation.UserID, error) {
 	var ids []operation.UserID
 	err := u.list(&ids, `SELECT a.user_id FROM checklist_answers a JOIN operations o ON o.id = a.operation_id WHERE o.id = $1 AND ($2 OR a.round = o.case_round)
@@ -85,8 +85,8 @@ func (s *Store) DecideReexecution(ctx context.Context, a Actor, sh Shown, approv
 		if !approve {
 			return u.refuseReexecution(sh, as)
 		}
-		if u.facts.Suppressed {
-			return operation.Refuse(operation.CodeSuppressed)
+		if err := u.maySendOnceMore(); err != nil {
+			return err
 		}
 		return u.approveReexecution(sh, u.flow.Reexecution.Approvers, as, given)
 	})

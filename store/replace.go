@@ -36,26 +36,22 @@ func (s *Store) Replace(ctx context.Context, a Actor, sh Shown, n Replacement) (
 
 func (u *unit) replace(sh Shown, n Replacement) (operation.ID, error) {
 	o := u.op
-	var row struct {
-		Last       int    `db:"last"`
-		Open       bool   `db:"open"`
-		Dispatched bool   `db:"dispatched"`
-		Key        []byte `db:"run_key_hash"`
-	}
-	err := u.get(&row, `SELECT (SELECT max(replacement) FROM operations s WHERE s.run_id = $1 AND s.stage = $2 AND s.item_key = $3) AS last,
-		EXISTS (SELECT 1 FROM operations s WHERE s.run_id = $1 AND s.replaces = $4 AND s.state NOT IN `+closedStates+`) AS open,
-		EXISTS (SELECT 1 FROM attempts t WHERE t.operation_id = $4 AND t.dispatched_at IS NOT NULL) AS dispatched,
-		(SELECT run_key_hash FROM runs WHERE id = $1) AS run_key_hash`, string(o.RunID), o.Stage, o.ItemKey, string(o.ID))
+	line, err := u.readLineage()
 	if err != nil {
 		return "", err
 	}
-	second, r := operation.MayReplace(operation.Original{State: o.State, OpenReplacement: row.Open, DispatchedEver: row.Dispatched || o.Adopted, Deliberate: n.Deliberate})
+	was, next := line.original(o, n.Deliberate), len(line)
+	second, r := operation.MayReplace(was)
 	if r != nil {
 		return "", r
 	}
-	id := operation.DeriveID(u.s.secret, operation.Intent{Flow: o.Flow, RunKeyHash: hash32(row.Key), Stage: o.Stage, ItemKey: o.ItemKey, Replacement: row.Last + 1})
+	var key []byte
+	if err := u.get(&key, `SELECT run_key_hash FROM runs WHERE id = $1`, string(o.RunID)); err != nil {
+		return "", err
+	}
+	id := operation.DeriveID(u.s.secret, operation.Intent{Flow: o.Flow, RunKeyHash: hash32(key), Stage: o.Stage, ItemKey: o.ItemKey, Replacement: next})
 	c := &opRow{ID: id, RunID: o.RunID, Flow: o.Flow, FlowVersion: o.FlowVersion, Stage: o.Stage, StageNo: o.StageNo, Stages: o.Stages, ItemKey: o.ItemKey,
-		Replacement: row.Last + 1, Replaces: string(o.ID), Destination: o.Destination, Action: o.Action, EffectType: o.EffectType, Deliberate: n.Deliberate}
+		Replacement: next, Replaces: string(o.ID), Destination: o.Destination, Action: o.Action, EffectType: o.EffectType, Deliberate: n.Deliberate}
 	u.note(o, "replaced", sh.Reason, "replacement", string(id))
 	if o.Remedy == RemedyBlocked {
 		o.Remedy = "" // the replacement is the owner's answer

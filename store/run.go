@@ -83,7 +83,8 @@ func (u *unit) stageRows() ([]stageRow, error) {
 }
 
 func rowOf(o *opRow, waived map[string]bool) stageRow {
-	return stageRow{ID: o.ID, Stage: o.Stage, No: o.StageNo, Item: o.ItemKey, Replacement: o.Replacement, State: o.State, Delivery: o.Delivery, Reference: o.TargetReference, Waived: waived[o.Stage]}
+	return stageRow{ID: o.ID, Stage: o.Stage, No: o.StageNo, Item: o.ItemKey, Replacement: o.Replacement, Replaces: operation.ID(o.Replaces), Deliberate: o.Deliberate,
+		Doubt: o.OpenAttempt != "" || o.Unsettled > 0 || o.Disputed, State: o.State, Delivery: o.Delivery, Reference: o.TargetReference, Waived: waived[o.Stage]}
 }
 
 // stageClosed lets the later stages follow a change of this one: waiting operations

@@ -52,6 +52,21 @@ func suppressedSQL(recipient, effect, destination, at string) string {
 	return "is_suppressed(" + strings.Join([]string{recipient, effect, destination, at}, ", ") + ")"
 }
 
+// suppressed reports whether the operation, an item of a batch or a replacement of one, would
+// go to somebody who is on the suppression list now: an item's recipients are those that
+// people approved with its list, a replacement's are those of its own version.
+func (u *unit) suppressed() (bool, error) {
+	if u.op.BatchID != "" || u.op.State.Closed() || u.ownBatch() == "" {
+		return u.facts.Suppressed, nil
+	}
+	people, err := u.recipients()
+	if err != nil {
+		return false, err
+	}
+	stopped, err := u.suppressedAmong(u.op.EffectType, u.op.Destination, people)
+	return len(stopped) > 0, err
+}
+
 // SuppressedAmong gives those of some addresses that get nothing of an effect type at a
 // destination, by the address as operation.NormalAddress gives it.
 func (s *Store) SuppressedAmong(ctx context.Context, effect, destination string, addresses []string) (map[string]operation.SuppressionReason, error) {

@@ -123,15 +123,14 @@ func (u *unit) togetherFacts(second bool) operation.Together {
 	return operation.Together{State: u.op.State, Unsettled: u.op.Unsettled, Request: u.op.RequestID != "", Second: second}
 }
 
-// second reports that the operation replaces one that was sent: a second effect.
+// second reports that something that the operation replaces, or that stands before that in
+// its lineage, was sent: a second effect.
 func (u *unit) second() (bool, error) {
 	if u.op.Replaces == "" {
 		return false, nil
 	}
-	var second bool
-	err := u.get(&second, `SELECT adopted OR state = 'confirmed' OR EXISTS (SELECT 1 FROM attempts t WHERE t.operation_id = o.id AND t.dispatched_at IS NOT NULL)
-		FROM operations o WHERE id = $1`, u.op.Replaces)
-	return second, err
+	line, err := u.readLineage()
+	return line.sentBefore(u.op.Replacement), err
 }
 
 // mayDecideTogether is the store's side of a list: nothing changed since it was shown, and

@@ -59,6 +59,8 @@ func families() map[string][]string {
 		"confirmed_by.":       names([]ConfirmedBy{ByDestination, ByPerson}),
 		"duplicate.":          names([]Duplicate{DuplicateSuspected, DuplicateConfirmed}),
 		"op.original.":        {"open", "done"},
+		"op.before.":          {"open", "done"},
+		"op.since.":           {"open", "done"},
 		"delivery.":           names([]DeliveryState{DeliveryAccepted, DeliveryDelivered, DeliveryBounced, DeliveryDropped, DeliveryComplained}),
 		"paused.":             names([]PauseScope{PauseAll, PauseOperation, PauseFlow, PauseDestination}),
 		"attempt.kind.":       names([]operation.AttemptKind{operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution}),
