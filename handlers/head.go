@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"time"
-
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
@@ -127,13 +125,7 @@ func whyAsked(p *store.OperationPage, n names, lang string) views.Say {
 	case last.Permanent:
 		return refused(operation.Refuse(operation.CodePermanent).By(p.Next().Who), p.Flow2, lang, n.people)
 	}
-	f := p.Facts
-	f.State = operation.Unknown
-	if p.Unsettled == 0 {
-		f.State = operation.RetryScheduled
-	}
-	f.RetryAt = time.Time{}
-	if _, r := operation.Permit(f, p.Now); r != nil {
+	if r := operation.WhyAsked(p.Facts, p.Now); r != nil {
 		return refused(r, p.Flow2, lang, n.people)
 	}
 	return views.Say{}

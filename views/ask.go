@@ -57,6 +57,8 @@ func waitText(p *text.Printer, h Head, panel Panel) string {
 		return p.T("panel.draft")
 	case h.Next == operation.DecideNothing:
 		return p.T("panel.closed")
+	case h.originalLink() != nil:
+		return p.T("held.waits.original")
 	case h.Responsible.Kind == WhoSystem:
 		return p.T("panel.system")
 	}

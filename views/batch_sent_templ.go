@@ -41,7 +41,7 @@ func batchSent(m BatchModel) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if m.Sent == nil {
-			templ_7745c5c3_Err = emptyNote("circle", t(ctx, "batch.sent_none"), t(ctx, "batch.sent_none_hint")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = emptyNote("circle", t(ctx, "batch.sent_none"), batchSentHint(text.From(ctx), m.Head.State)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

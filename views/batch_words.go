@@ -255,3 +255,11 @@ func problemText(p *text.Printer, x BatchProblem) string {
 	}
 	return p.T(k, "Field", fieldWord(p, x.Field, ""), "Code", x.Code)
 }
+
+// batchSentHint says when the first items go out; "" = none ever will.
+func batchSentHint(p *text.Printer, s operation.BatchState) string {
+	if s == operation.BatchRejected || s == operation.BatchCancelled {
+		return ""
+	}
+	return p.T("batch.sent_none_hint")
+}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"time"
 	"unicode/utf8"
 
@@ -156,7 +157,7 @@ func stateSentence(p *text.Printer, h Head) string {
 	if h.State == operation.Review && h.Disputed != nil && h.Disputed.Still {
 		return p.T("state.says.disputed")
 	}
-	return p.T("state.says." + string(h.State))
+	return cmp.Or(heldSays(p, h), p.T("state.says."+string(h.State)))
 }
 
 func nextText(p *text.Printer, h Head) string {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"time"
 
 	"holdpoint/operation"
@@ -79,7 +80,7 @@ func triedHint(p *text.Printer, h Head) string {
 	case operation.Waiting:
 		return p.T("tried.hint_waiting")
 	case operation.Ready:
-		return p.T("tried.hint_ready")
+		return cmp.Or(heldTried(p, h), p.T("tried.hint_ready"))
 	case operation.Review:
 		return p.T("tried.hint_adopted")
 	}

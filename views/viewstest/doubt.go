@@ -119,34 +119,36 @@ func evidence() []views.EvidenceLine {
 	}
 }
 
+// reexecutionPage is a request for a re-execution before the second person.
+func reexecutionPage() views.OperationModel {
+	m := reviewPage()
+	m.Head.State, m.Head.Next, m.Head.Overdue, m.Head.Due = operation.ReexecutionRequested, operation.DecideReexecution, false, in(48*time.Minute)
+	m.Head.Why = views.Say{}
+	m.Panel = views.Panel{Yours: true, Reexecution: &views.ReexecutionForm{Form: form("/operations/x/reexecution"), Destination: "Northdesk CRM",
+		Key: string(opTask) + "-g2", Generation: 2, RequestedBy: support, RequestedAt: ago(72 * time.Minute), Reason: "Nothing was created; the gateway dropped our request.",
+		Checklist: checklist(true), Evidence: evidence(), Required: 1, FreshLookup: true, ApprovalExpiry: 4 * time.Hour}}
+	return m
+}
+
 func reexecutionFixtures() []Fixture {
-	page := func() views.OperationModel {
-		m := reviewPage()
-		m.Head.State, m.Head.Next, m.Head.Overdue, m.Head.Due = operation.ReexecutionRequested, operation.DecideReexecution, false, in(48*time.Minute)
-		m.Head.Why = views.Say{}
-		m.Panel = views.Panel{Yours: true, Reexecution: &views.ReexecutionForm{Form: form("/operations/x/reexecution"), Destination: "Northdesk CRM",
-			Key: string(opTask) + "-g2", Generation: 2, RequestedBy: support, RequestedAt: ago(72 * time.Minute), Reason: "Nothing was created; the gateway dropped our request.",
-			Checklist: checklist(true), Evidence: evidence(), Required: 1, FreshLookup: true, ApprovalExpiry: 4 * time.Hour}}
-		return m
-	}
-	tick := page()
+	tick := reexecutionPage()
 	tick.Panel.Reexecution.Decision, tick.Panel.Reexecution.KeyKept, tick.Panel.Reexecution.FreshLookup = "approve", true, false
 	tick.Panel.Reexecution.Errors = map[string]views.Say{"confirm": views.Sentence(views.ErrorConfirm), "comment": views.Refused(operation.Refuse(operation.CodeReasonMissing))}
-	keyless := page()
+	keyless := reexecutionPage()
 	unprotect(&keyless)
 	keyless.Found.Protection, keyless.Found.NoLookup, keyless.Found.Lookups = views.ProtectionView{}, true, nil
 	keyless.Panel.Reexecution.Decision, keyless.Panel.Reexecution.Key, keyless.Panel.Reexecution.Generation = "approve", "", 0
 	keyless.Panel.Reexecution.Checklist[2].NoKey, keyless.Panel.Reexecution.FreshLookup = true, false
-	party := page()
+	party := reexecutionPage()
 	party.Head.Responsible = views.Who{Kind: views.WhoRole, Role: operation.RoleOpsOwner, Another: true}
 	party.Panel.Yours, party.Panel.Reexecution.Form = false, barred(operation.CodeParty)
 	party.Panel.WithdrawRequest = reason("/operations/x/withdraw-request")
-	recheck := page()
+	recheck := reexecutionPage()
 	recheck.Head.State, recheck.Head.Next = operation.Ready, operation.DecideTake
 	recheck.Tried.Reexecution, recheck.Tried.Halt = true, views.Say{}
 	recheck.Panel = views.Panel{Yours: true, Recheck: &views.RecheckForm{Form: form("/operations/x/recheck"), Checklist: checklist(false)}}
 	return []Fixture{
-		{"operation-reexecution", views.OperationPage(page())},
+		{"operation-reexecution", views.OperationPage(reexecutionPage())},
 		{"operation-reexecution-confirm", views.OperationPage(tick)},
 		{"operation-reexecution-keyless", views.OperationPage(keyless)},
 		{"operation-reexecution-party", views.OperationPage(party)},
