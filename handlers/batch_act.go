@@ -48,6 +48,11 @@ func (s *site) mayActBatch(c echo.Context, a operation.BatchAct) (*store.BatchPa
 	return p, nil
 }
 
+// stands reports that the batch is what the act would make it: paused already, or not paused.
+func stands(b store.Batch, a operation.BatchAct) bool {
+	return !b.Stopped() && b.State.Takes(a) && (a == operation.BatchActPause && b.Paused() || a == operation.BatchActResume && !b.Paused())
+}
+
 // takesNow refuses what a batch does not take in its state: to resume what is not paused, to
 // pause what is, to cancel what is approved. What is closed without its stage has a page of
 // its own that says so.

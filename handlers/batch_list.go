@@ -46,7 +46,7 @@ func batchFilter(q url.Values) store.BatchFilter {
 func (s *site) batchLines(c echo.Context, rows []store.BatchRow) ([]views.BatchLine, error) {
 	ids := make([]string, 0, 2*len(rows))
 	for _, r := range rows {
-		ids = append(ids, string(r.NextUser), r.PausedBy)
+		ids = append(ids, string(r.Turn.Next.Who.User), r.PausedBy)
 	}
 	n, err := s.names(c, "", ids...)
 	if err != nil {
@@ -60,15 +60,18 @@ func (s *site) batchLines(c echo.Context, rows []store.BatchRow) ([]views.BatchL
 }
 
 func batchLine(r store.BatchRow, n names, lang string) views.BatchLine {
-	next := r.Next()
-	out := views.BatchLine{ID: r.ID, Run: r.RunID, URL: pathBatch(r.ID), Revision: r.Revision, BatchStanding: standingOf(r.Batch, r.Counts, n), Flow: titled(r.FlowTitle, lang, r.Flow), Stage: titled(r.StageTitle, lang, r.Stage),
-		Title: r.Title, Destination: r.Destination, Version: r.Number, Counts: batchCounts(r.Counts, ""), Next: next.Kind, Responsible: n.responsible(next.Who), Since: timeOf(r.NextSince), Due: next.At,
+	next := r.Turn.Next
+	out := views.BatchLine{ID: r.ID, Run: r.RunID, URL: pathBatch(r.ID), Revision: r.Revision, BatchStanding: standingOf(r.Batch, r.Counts, r.Turn, n), Flow: titled(r.FlowTitle, lang, r.Flow), Stage: titled(r.StageTitle, lang, r.Stage),
+		Title: r.Title, Destination: r.Destination, Version: r.Number, Counts: batchCounts(r.Counts, ""), Next: next.Kind, Turn: lineTurn(r.Turn), Responsible: n.responsible(next.Who), Since: timeOf(r.NextSince), Due: next.At,
 		Overdue: r.Late, Given: r.Given, Required: r.Required, Created: r.CreatedAt, For: r.ForName}
 	if out.Title == "" {
 		out.Title = out.Stage
 	}
 	return out
 }
+
+// lineTurn is whose turn a batch is as one line says it.
+func lineTurn(t operation.BatchTurn) views.BatchTurn { return views.BatchTurn{Kind: t.Kind, N: t.N} }
 
 // inboxBatches are the batches that wait for this person.
 func (s *site) inboxBatches(c echo.Context) ([]views.BatchLine, error) {

@@ -22,7 +22,7 @@ func (b batchOf) head() views.BatchHead {
 	next := p.Turn.Next
 	h := views.BatchHead{ID: p.ID, URL: pathBatch(p.ID), Title: b.title(), Flow: views.Link{Label: p.Def.Title.In(b.lang), URL: pathFlow(p.Flow)}, FlowVersion: p.FlowVersion,
 		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(b.lang), BatchStanding: b.standing(), Revision: p.Revision, Number: p.Number,
-		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Turn.Kind == operation.TurnRecorded && p.Overdue(p.Now),
+		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Turn.Overdue(p.Now),
 		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt),
 		Turn: b.turnOf()}
 	if p.Waived != nil {
@@ -46,20 +46,19 @@ func (b batchOf) waits() bool {
 }
 
 func (b batchOf) standing() views.BatchStanding {
-	out := standingOf(b.p.Batch, b.p.Counts, b.n)
+	out := standingOf(b.p.Batch, b.p.Counts, b.p.Turn, b.n)
 	if out.Pause != nil && out.Pause.Auto != "" {
 		out.Pause.Alarm = alarmOf(b.p.Batch, limitsOf(b.p.Stage2))
 	}
 	if out.Stop != nil {
 		out.Stop.Again = b.p.Again
 	}
-	out.Held = b.p.Turn.Kind == operation.TurnHeld
 	return out
 }
 
 // standingOf says where a batch stands.
-func standingOf(p store.Batch, c store.BatchCounts, n names) views.BatchStanding {
-	out := views.BatchStanding{State: p.State}
+func standingOf(p store.Batch, c store.BatchCounts, turn operation.BatchTurn, n names) views.BatchStanding {
+	out := views.BatchStanding{State: p.State, Held: turn.Kind == operation.TurnHeld}
 	if p.Paused() {
 		out.Pause = &views.BatchPause{Auto: p.PausedAuto, Why: p.PausedWhy, Who: n.person(p.PausedBy), At: timeOf(p.PausedAt)}
 	}

@@ -22,7 +22,7 @@ func (b batchOf) panel() views.BatchPanel {
 	if b.p.State.Takes(operation.BatchActCancel) && b.mayAct(operation.BatchActCancel) == nil {
 		p.Cancel = b.act(operation.BatchActCancel)
 	}
-	if b.p.State.Takes(operation.BatchActGoOn) && !b.p.Satisfied && b.p.Waived == nil {
+	if b.p.Turn.Unmet {
 		if a := b.act(operation.BatchActGoOn); a.Barred == nil || b.p.Turn.Kind == operation.TurnGoOn {
 			p.GoOn = a
 		}

@@ -33,7 +33,7 @@ func (b batchOf) turnOf() views.BatchTurn {
 // goOnURL leads to the page on which a run goes on without a batch; "" = it is not offered.
 func goOnURL(p *store.RunPage, n names, x store.Batch) string {
 	st, ok := p.Flow.Stage(x.Stage)
-	if _, waived := p.Waived[x.Stage]; !ok || waived || x.Satisfied || !x.State.Takes(operation.BatchActGoOn) {
+	if !ok || !p.Turns[x.ID].Unmet {
 		return ""
 	}
 	people := operation.People{Owner: operation.Responsible{Role: p.Flow.Owner.Role}, Reviewer: operation.Responsible{Role: p.Flow.Reviewer.Role}}

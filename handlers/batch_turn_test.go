@@ -1,12 +1,15 @@
 package handlers_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"holdpoint/operation"
 	"holdpoint/store"
+
+	"golang.org/x/net/html"
 )
 
 // twoLists has a stage of which every item must be confirmed before any of the next goes out.
@@ -71,6 +74,7 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 				t.Errorf("%s: %s is %q, want %q", path, testid, got, want)
 			}
 		}
+		agree(t, lead, page, path, responsible)
 		return page
 	}
 	turn := func(no int) operation.NextDecision {
@@ -155,4 +159,100 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 		t.Errorf("%d items of the held batch were released: %v", n, err)
 	}
 	lead.follow(lead.get(tasks + "/go_on")).says("There is nothing to decide")
+
+	// To pause what is paused and to resume what is not changes nothing, and is not said to.
+	for _, verb := range []string{"pause", "resume"} {
+		form, late := lead.get(notes+"/"+verb), lead.get(notes+"/"+verb)
+		lead.follow(lead.submit(form.want(200), "form-"+verb, "reason", "Wait.").want(303)).says(map[string]string{"pause": "The batch is paused.", "resume": "The batch goes on."}[verb])
+		lead.follow(lead.submit(form, "form-"+verb, "reason", "Wait.").want(303)).says(map[string]string{"pause": "The batch is paused.", "resume": "The batch goes on."}[verb]) // a double click
+		lead.follow(lead.submit(late.want(200), "form-"+verb, "reason", "Wait.").want(303)).says("Nothing was changed: the batch is " + map[string]string{"pause": "paused already", "resume": "not paused"}[verb])
+	}
+
+	// The last stage closes without all that it needs: nothing waits for it, and nobody is asked.
+	lead.follow(lead.submit(form, "form-go_on", "reason", "Again.", "confirm", "yes").want(303)).says("There is nothing to decide")
+	c, err = s.ClaimGroup(ctx, job, ids[1], 2, "worker")
+	must(err)
+	for i := range out {
+		d := c.Dispatched[i]
+		out[i].Operation, out[i].Attempt, out[i].Fence, out[i].Result.TargetReference = d.Operation, d.Attempt, d.Fence, fmt.Sprint("note-", i)
+	}
+	_, err = s.RecordGroup(ctx, job, ids[1], out)
+	must(err)
+	must(h.Owner.QueryRow(`SELECT id FROM operations WHERE batch_id = $1 AND state = 'ready'`, string(ids[1])).Scan(&third))
+	must(s.Dispute(ctx, h.As("ops"), shown(c.Dispatched[0].Operation), ""))
+	must(s.Cancel(ctx, h.As("lead"), shown(third)))
+	says(notes, "Settle 1 outcome", "ops owner")
+	must(s.ConfirmDone(ctx, h.As("ops"), shown(c.Dispatched[0].Operation), store.Reference{ID: "note-0"}))
+	if state, err := s.AdvanceBatch(ctx, job, ids[1]); err != nil || state != operation.BatchClosed {
+		t.Fatal(state, err)
+	}
+	if last := says(notes, "Nothing; it is closed", "–"); last.has("do-batch_go_on") != nil || lead.get("/runs/"+string(p.RunID)).want(200).has("stage-go-on") != nil {
+		t.Error("the last stage offers to go on without it")
+	}
+	lead.follow(lead.get(notes + "/go_on")).says("There is nothing to decide")
+	var r *operation.Refusal
+	if err := s.GoOnWithoutBatch(ctx, h.As("lead"), store.BatchShown{Batch: ids[1], FormID: store.NewFormID(), Reason: "Why not."}); !errors.As(err, &r) || r.Code != operation.CodeNothingFollows {
+		t.Errorf("to go on where nothing follows: %v", err)
+	}
+}
+
+// agree checks that the list of batches, the run's page and the inbox say of a batch what its
+// page says. The inbox holds it where the person who looks decides about it there; what holds
+// it, and outcomes to be settled, stand there themselves.
+func agree(t *testing.T, who *browser, page *answer, path, responsible string) {
+	t.Helper()
+	next := (&answer{doc: page.has("next")}).text()
+	row := in(who.get("/batches").want(200).doc, "batch-row", path)
+	line := ""
+	if n := in(row, "batch-next", ""); n != nil {
+		line = (&answer{doc: n}).text()
+	}
+	if closed := strings.Contains(next, "Nothing"); closed != (line == "") || !closed && !strings.Contains(line, responsible) {
+		t.Errorf("%s: the list says %q", path, line)
+	}
+	run := ""
+	find(page.doc, func(n *html.Node) bool {
+		if to := attr(n, "href"); n.Data == "a" && strings.HasPrefix(to, "/runs/") {
+			run = to
+		}
+		return run != ""
+	})
+	stage := ""
+	if n := in(in(who.get(run).want(200).doc, "stage", path), "stage-next", ""); n != nil {
+		stage = (&answer{doc: n}).text()
+	}
+	if line == "" != (stage == "") || !strings.Contains(stage, responsible) && line != "" {
+		t.Errorf("%s: the run says %q, the list %q", path, stage, line)
+	}
+	for _, word := range []string{"Settle", "Say how"} {
+		if here := strings.Contains(next, word); here != strings.Contains(stage, word) || here != strings.Contains(line, word) {
+			t.Errorf("%s: the page says %q, the run %q, the list %q", path, next, stage, line)
+		}
+	}
+	mine := strings.Contains(next, "Say how") && strings.Contains(responsible, "pprover")
+	if got := in(who.get("/inbox").want(200).doc, "inbox-batch", path); (got != nil) != mine {
+		t.Errorf("%s: in the inbox: %v", path, got != nil)
+	}
+}
+
+// in finds, inside n, the part with this test ID that leads to an address; "" = any.
+func in(n *html.Node, testid, to string) (out *html.Node) {
+	if n == nil {
+		return nil
+	}
+	find(n, func(x *html.Node) bool {
+		if attr(x, "data-testid") != testid {
+			return false
+		}
+		leads := to == ""
+		find(x, func(y *html.Node) bool {
+			leads = leads || y.Data == "a" && attr(y, "href") == to
+			return leads
+		})
+		if leads {
+			out = x
+		}
+		return leads
+	})
+	return out
 }

@@ -155,7 +155,7 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a op
 	if why := b.mayAct(a); why != nil {
 		return why
 	}
-	if a == operation.BatchActGoOn && (!p.State.Takes(a) || p.Satisfied || p.Waived != nil) && status == http.StatusOK {
+	if a == operation.BatchActGoOn && !p.Turn.Unmet {
 		return calm(c, pathBatch(p.ID), "batch.go_on_not")
 	}
 	form, mine := b.form(string(a))
@@ -168,6 +168,12 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a op
 // actOnBatch pauses, resumes, stops or cancels. What cannot be taken back is ticked.
 func (s *site) actOnBatch(c echo.Context, p *store.BatchPage, a operation.BatchAct, t typed) error {
 	v, ctx := web.VisitOf(c), c.Request().Context()
+	if a == operation.BatchActGoOn && !p.Turn.Unmet {
+		return calm(c, pathBatch(p.ID), "batch.go_on_not")
+	}
+	if stands(p.Batch, a) && t.val("form_id") != p.LastForm {
+		return calm(c, pathBatch(p.ID), "batch."+string(a)+"_not")
+	}
 	if (a == operation.BatchActStop || a == operation.BatchActCancel || a == operation.BatchActGoOn) && !t.yes("confirm") {
 		t.wrong("confirm", views.Sentence(views.ErrorRequired))
 	}

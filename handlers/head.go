@@ -158,6 +158,9 @@ func waitingFor(p *store.OperationPage, lang string) *views.Link {
 	if st, ok := p.Flow2.Stage(key); ok {
 		link.Label = st.Title.In(lang)
 	}
+	if p.HolderBatch != "" {
+		link.URL = pathBatch(p.HolderBatch)
+	}
 	for _, s := range p.Siblings {
 		if s.Stage == key {
 			link.URL = pathOperation(s.ID) // the last one is the newest replacement

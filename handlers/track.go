@@ -36,9 +36,10 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 
 // batchStage is the line of a fanned-out stage.
 func batchStage(p *store.RunPage, x store.Batch, n names, st definition.Stage, number int, lang string) views.RunStage {
-	next := x.Next()
+	turn := p.Turns[x.ID]
+	next := turn.Next
 	out := views.RunStage{Number: number, Key: x.Stage, Title: st.Title.In(lang), URL: pathBatch(x.ID), State: stageState(x), Destination: x.Destination, Mark: views.MarkNext,
-		Next: next.Kind, Responsible: n.responsible(next.Who), Due: next.At, Overdue: x.Overdue(p.Now), GoOnURL: goOnURL(p, n, x)}
+		Next: next.Kind, Turn: lineTurn(turn), Responsible: n.responsible(next.Who), Due: next.At, Overdue: turn.Overdue(p.Now), GoOnURL: goOnURL(p, n, x)}
 	w, waived := p.Waived[x.Stage]
 	switch {
 	case x.Satisfied:

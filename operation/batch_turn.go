@@ -1,5 +1,7 @@
 package operation
 
+import "time"
+
 // BatchTurnKind says what a batch waits for, beyond what was recorded as its next decision.
 type BatchTurnKind string
 
@@ -28,7 +30,7 @@ type BatchStand struct {
 	Stopped   bool
 	Satisfied bool
 	Waived    bool          // the owner let the run go on without its stage
-	Later     bool          // later stages of the run wait for its stage
+	Later     bool          // something of a later stage of the run is open: it waits for this one
 	ToCome    int           // items that were not released yet
 	States    map[State]int // its operations
 	Next      NextDecision  // as it was recorded
@@ -52,10 +54,30 @@ type BatchTurn struct {
 	Next NextDecision
 	// Holder is the stage that holds it; nil = none.
 	Holder *BatchHolder
+	// Unmet: it is closed, did not come to what its stage needs, and something of the run
+	// waits for that: it can be decided that the run goes on without.
+	Unmet bool
+}
+
+// Overdue reports that a person should have made the decision before now.
+func (t BatchTurn) Overdue(now time.Time) bool {
+	n := t.Next
+	return n.Kind != DecideNothing && !n.Who.System && !n.At.IsZero() && n.At.Before(now)
 }
 
 // TurnOf says whose turn it is. A batch that cannot go on by itself is never the system's.
 func TurnOf(b BatchStand) BatchTurn {
+	t := b.turn()
+	t.Unmet = b.unmet()
+	return t
+}
+
+// unmet reports that something waits for what its stage did not come to.
+func (b BatchStand) unmet() bool {
+	return b.State.Closed() && b.Later && !b.Satisfied && !b.Waived
+}
+
+func (b BatchStand) turn() BatchTurn {
 	held := b.heldItems()
 	switch {
 	case b.State == BatchDraft || b.State == BatchPendingApproval || b.State == BatchCanaryReview && !b.Stopped:
@@ -63,7 +85,7 @@ func TurnOf(b BatchStand) BatchTurn {
 		if t, ok := b.settle(); ok {
 			return t
 		}
-		if b.Later && !b.Satisfied && !b.Waived && b.open() == 0 {
+		if b.unmet() && b.open() == 0 {
 			return BatchTurn{Kind: TurnGoOn, Next: NextDecision{Kind: DecideRemedy, Who: b.People.Owner}}
 		}
 	case b.Stopped:

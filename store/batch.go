@@ -300,7 +300,8 @@ type BatchRow struct {
 	Counts                BatchCounts
 	Given, Required       int // approvals of the current phase
 	Late                  bool
-	For                   operation.UserID // whom the viewer would decide for; "" = themselves
+	Turn                  operation.BatchTurn // whose turn it is, with all that holds it
+	For                   operation.UserID    // whom the viewer would decide for; "" = themselves
 	ForName               string
 }
 

@@ -185,6 +185,9 @@ func (h *heldBatch) standing() operation.State {
 	return operation.InProgress
 }
 
+// follows reports that something of a later stage is open.
+func (h *heldBatch) follows(r stageRow) bool { return r.No > h.StageNo && !r.State.Closed() }
+
 // settleBatch follows an item, or a replacement of one, that was closed after its batch was:
 // the stage may be satisfied now. It gives the run whose later stages may go then.
 func (u *unit) settleBatch() (operation.RunID, error) {
@@ -226,6 +229,8 @@ func (s *Store) GoOnWithoutBatch(ctx context.Context, a Actor, sh BatchShown) er
 		switch {
 		case !h.State.Closed() || h.Satisfied:
 			return operation.Refuse(operation.CodeForbiddenMove, "state", string(h.State))
+		case !slices.ContainsFunc(h.stages, h.follows):
+			return operation.Refuse(operation.CodeNothingFollows)
 		case sh.Reason == "":
 			return operation.Refuse(operation.CodeReasonMissing)
 		}

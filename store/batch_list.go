@@ -94,9 +94,13 @@ func (t *tx) batchRows(list []Batch, now time.Time) ([]BatchRow, error) {
 		FROM batches b WHERE b.id = ANY($1) AND b.state IN ('pending_approval', 'canary_review')`, pq.Array(ids)); err != nil {
 		return nil, err
 	}
+	turns, err := t.turnsOf(list)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]BatchRow, len(list))
 	for i, b := range list {
-		out[i] = BatchRow{Batch: b, Counts: counts[b.ID], Late: b.Overdue(now)}
+		out[i] = BatchRow{Batch: b, Counts: counts[b.ID], Turn: turns[b.ID], Late: turns[b.ID].Overdue(now)}
 		for _, g := range given {
 			if g.ID == b.ID {
 				out[i].Given, out[i].Required = g.Given, g.Required
@@ -131,7 +135,10 @@ var batchesMineSQL = `SELECT ` + batchColumns + `, '' AS person FROM batches b W
 	UNION ALL SELECT ` + batchColumns + `, g.person FROM batches b JOIN unnest($4::text[], $5::text[], $6::text[]) AS g(role, flow, person) ON b.next_role = g.role AND (g.flow = '' OR g.flow = b.flow)
 	WHERE b.state IN ('pending_approval', 'canary_review') AND b.next_kind = 'approve' AND (b.next_user IS NULL OR b.next_user = g.person) AND` + batchTakenSQL("$3, g.person", "true")
 
-// toDecide finds the batches that wait for a person, each once, the most urgent first.
+// batchesToDecide finds the batches about which this person decides next, each once, the most
+// urgent first. It leaves out those whose next decision is made elsewhere and stands in the
+// inbox there: outcomes and re-executions, each with its operation, and what an earlier stage
+// holds, with what that one waits for.
 func (t *tx) batchesToDecide(v Viewer) ([]Batch, map[operation.BatchID]operation.UserID, error) {
 	roles, flows := v.rolePairs()
 	var found []struct {
@@ -149,6 +156,11 @@ func (t *tx) batchesToDecide(v Viewer) ([]Batch, map[operation.BatchID]operation
 			out = append(out, x.Batch)
 		}
 	}
+	more, err := t.batchesToGoOn(v)
+	if err != nil {
+		return nil, nil, err
+	}
+	out = append(out, more...)
 	sort.SliceStable(out, func(i, j int) bool {
 		a, b := timeOf(out[i].NextAt), timeOf(out[j].NextAt)
 		return a.Before(b) || a.Equal(b) && out[i].ID < out[j].ID

@@ -156,7 +156,7 @@ func (c *heldBatch) member(r *groupRow, now time.Time) (*unit, error) {
 		DestVersion: c.DestVersion, DestAccount: c.DestAccount, DestEnv: c.DestEnv, BrokenAt: c.BrokenAt,
 		VersionHash: r.VersionHash, VerAccount: r.VerAccount, VerEnv: r.VerEnv}
 	o := r.opRow
-	o.was, o.wasNext = o.State, o.NextKind
+	o.was, o.wasWho = o.State, o.who()
 	u := &unit{tx: c.tx, actor: c.actor, now: now, op: &o, facts: f, read: more{Body: r.Body, Clr: r.Clr, Att: r.Att, TakenBy: r.TakenBy},
 		flow: c.flow, who: c.who, profile: c.profile, siblings: map[operation.ID]*opRow{}, waivers: c.waivers, batch: c}
 	if u.now.Before(o.UpdatedAt) {

@@ -159,7 +159,7 @@ func (r *releasing) item(i releaseItem) (goes bool, err error) {
 	if i.Excluded != "" {
 		return true, nil
 	}
-	state, goes, err := r.begins(i)
+	state, same, goes, err := r.begins(i)
 	if err != nil || !goes {
 		return goes, err
 	}
@@ -168,6 +168,7 @@ func (r *releasing) item(i releaseItem) (goes bool, err error) {
 		if err := u.move(o, operation.EvStageReopened, ""); err != nil {
 			return false, err
 		}
+		u.planSame(same)
 	}
 	r.add(i.Position, u)
 	return true, nil
@@ -201,32 +202,49 @@ func (r *releasing) add(position int, u *unit) {
 	r.rows = append(r.rows, releaseRow{N: position, Key: o.ItemKey, Ver: o.VersionID, groupOp: groupOpOf(o)})
 }
 
-// begins says in which state an item begins: ready, or waiting where the same item of an
-// earlier stage got stuck. One whose item is still under way there, or is none yet, comes
-// later, and so does all behind it.
-func (r *releasing) begins(i releaseItem) (operation.State, bool, error) {
-	if i.Same == "" {
-		return operation.Ready, true, nil
+// planSame gives an item that waits for the same item of an earlier stage its next decision:
+// that of whoever decides about that one.
+func (u *unit) planSame(same []stageRow) {
+	o, who, due := u.op, u.people(u.op), u.due(u.op)
+	var rows []*opRow
+	for _, x := range same {
+		if x.Batch == "" {
+			rows = append(rows, &opRow{Stage: x.Stage, StageNo: x.No, ItemKey: x.Item, Replacement: x.Replacement, State: x.State})
+		}
 	}
-	var same []stageRow
+	holder := who.Owner
+	if h := holderOf(o, "", rows); h != nil {
+		holder = operation.NextFor(operation.Facts{State: h.State}, u.people(h), due, who.Owner, time.Time{}, time.Time{}, u.now).Who
+	}
+	d := operation.NextFor(operation.Facts{State: o.State}, who, due, holder, time.Time{}, time.Time{}, u.now)
+	o.NextKind, o.NextRole, o.NextUser, o.NextSystem, o.NextAt = string(d.Kind), d.Who.Role, d.Who.User, d.Who.System, timePtr(d.At)
+}
+
+// begins says in which state an item begins: ready, or waiting where the same item of an
+// earlier stage, which it gives too, got stuck. One whose item is still under way there, or is
+// none yet, comes later, and so does all behind it.
+func (r *releasing) begins(i releaseItem) (state operation.State, same []stageRow, goes bool, err error) {
+	if i.Same == "" {
+		return operation.Ready, nil, true, nil
+	}
 	if err := json.Unmarshal([]byte(i.Same), &same); err != nil {
-		return "", false, err
+		return "", nil, false, err
 	}
 	o := &opRow{ID: "new", Stage: r.Stage, StageNo: r.StageNo, ItemKey: i.Key}
 	if len(earlierOpen(r.flow, o, same)) == 0 {
-		return operation.Ready, true, nil
+		return operation.Ready, nil, true, nil
 	}
 	stuck := false
 	for _, x := range same {
 		switch {
 		case x.Batch != "":
 		case x.State == operation.Waiting || x.State == operation.Ready || x.State == operation.InProgress:
-			return "", false, nil
+			return "", nil, false, nil
 		default:
 			stuck = true
 		}
 	}
-	return operation.Waiting, stuck, nil
+	return operation.Waiting, same, stuck, nil
 }
 
 func (r *releasing) write(number int) error {

@@ -288,16 +288,6 @@ func orDur(a, b time.Duration) time.Duration {
 	return b
 }
 
-// stageOwner is whose decision a waiting operation waits for: the earlier stage's.
-func (u *unit) stageOwner(o *opRow) operation.Responsible {
-	for _, s := range u.siblings {
-		if s.StageNo < o.StageNo && !s.State.Closed() {
-			return operation.Responsible{Role: s.NextRole, User: s.NextUser, System: s.NextSystem}
-		}
-	}
-	return u.people(o).Owner
-}
-
 func joinOr(ss []string, def string) string {
 	if len(ss) == 0 {
 		return def

@@ -43,6 +43,7 @@ type OperationPage struct {
 	Siblings       []OperationSummary // the run's other operations, in order
 	Pauses         []PauseRow         // open ones that concern it
 	Waived         map[string]string  // stage → reason
+	HolderBatch    operation.BatchID  // of an earlier stage that it waits for, where that is a batch; "" = none
 	History        []HistoryRow       // oldest first
 	ChainOK        bool               // the operation's hash chain verifies
 	People         map[string]string  // ID → name, of everybody named on the page
@@ -70,7 +71,7 @@ func (o OperationSummary) Overdue(now time.Time) bool {
 
 // Next gives the one next decision.
 func (o OperationSummary) Next() operation.NextDecision {
-	return operation.NextDecision{Kind: operation.DecisionKind(o.NextKind), Who: operation.Responsible{User: o.NextUser, Role: o.NextRole, System: o.NextSystem}, At: timeOf(o.NextAt)}
+	return operation.NextDecision{Kind: operation.DecisionKind(o.NextKind), Who: o.who(), At: timeOf(o.NextAt)}
 }
 
 // VersionRow is one content version with its body; an erased body is empty.

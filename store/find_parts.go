@@ -159,7 +159,33 @@ func (p *OperationPage) readRun(u *unit) error {
 	for _, w := range waived {
 		p.Waived[w.Stage] = w.Reason
 	}
+	if err == nil && p.State == operation.Waiting {
+		err = p.readHolder(u)
+	}
 	return err
+}
+
+// readHolder says of an operation that waits who decides about what it waits for, as that is
+// now.
+func (p *OperationPage) readHolder(u *unit) error {
+	var rows []*opRow
+	for i := range p.Siblings {
+		rows = append(rows, &p.Siblings[i].opRow)
+	}
+	who, stage := u.people(u.op).Owner, firstOr(p.Facts.EarlierOpen, "")
+	if h := holderOf(&p.opRow, stage, rows); h != nil {
+		who = h.who()
+	} else if stage != "" {
+		turn, id, err := u.stageTurn(p.RunID, stage)
+		if err != nil {
+			return err
+		}
+		if p.HolderBatch = id; id != "" && turn.Next.Kind != operation.DecideNothing {
+			who = turn.Next.Who
+		}
+	}
+	p.NextRole, p.NextUser, p.NextSystem = who.Role, who.User, who.System
+	return nil
 }
 
 func (p *OperationPage) readHistory(u *unit) error {

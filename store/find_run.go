@@ -24,6 +24,7 @@ type RunPage struct {
 	Now         time.Time
 	Operations  []OperationSummary // in the order of stages, replacements after originals; without the items of batches
 	Batches     []Batch            // stages that fan out, in the order of stages
+	Turns       map[operation.BatchID]operation.BatchTurn
 	Waived      map[string]WaiverRow
 	Events      []EventRow
 	Deliveries  []DeliveryRow
@@ -122,9 +123,13 @@ func (p *RunPage) readOperations(t *tx) error {
 		stages = append(stages, rowOf(&rows[i], gone))
 		ids[string(rows[i].NextUser)] = true
 	}
+	var err error
+	if p.Turns, err = t.turnsOf(p.Batches); err != nil {
+		return err
+	}
 	for i := range p.Batches {
 		stages = append(stages, batchStanding(&p.Batches[i], gone))
-		ids[string(p.Batches[i].NextUser)] = true
+		ids[string(p.Turns[p.Batches[i].ID].Next.Who.User)] = true
 	}
 	for i := range rows {
 		p.Operations = append(p.Operations, OperationSummary{rows[i]})

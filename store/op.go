@@ -80,11 +80,11 @@ type opRow struct {
 	CreatedAt       time.Time             `db:"created_at"`
 	UpdatedAt       time.Time             `db:"updated_at"`
 
-	was       operation.State // as loaded
-	wasNext   string
-	leaseEnd  time.Time // of the open attempt, for the next decision
-	replanned bool      // the next decision must be planned anew though the state stays
-	asleep    bool      // no attempt is woken: what it waits for has not come
+	was       operation.State       // as loaded
+	wasWho    operation.Responsible // whose decision was next, as loaded
+	leaseEnd  time.Time             // of the open attempt, for the next decision
+	replanned bool                  // the next decision must be planned anew though the state stays
+	asleep    bool                  // no attempt is woken: what it waits for has not come
 }
 
 // opColumns lists the columns of opRow; nullable ones come as their zero value.

@@ -21,7 +21,7 @@ func (u *unit) loadSiblings() error {
 		return err
 	}
 	for i := range rows {
-		rows[i].was, rows[i].wasNext = rows[i].State, rows[i].NextKind
+		rows[i].was, rows[i].wasWho = rows[i].State, rows[i].who()
 		u.siblings[rows[i].ID] = &rows[i]
 	}
 	return nil

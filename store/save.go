@@ -35,7 +35,14 @@ func (u *unit) save() error {
 	if err := u.planRun(len(changed) > 0); err != nil {
 		return err
 	}
-	for _, o := range append(changed, u.op) {
+	if err := u.plan(u.op); err != nil {
+		return err
+	}
+	if err := u.planFollowers(); err != nil {
+		return err
+	}
+	changed = u.changedSiblings()
+	for _, o := range changed {
 		if err := u.plan(o); err != nil {
 			return err
 		}
@@ -118,7 +125,11 @@ func (u *unit) plan(o *opRow) error {
 	if o.State == operation.Review && o.was == operation.Review && o.NextKind == string(operation.DecideReconcile) {
 		f.ReviewDue = timeOf(o.NextAt) // what is learnt meanwhile, a lookup's miss above all, puts nothing off
 	}
-	d := operation.NextFor(f, who, due, u.stageOwner(o), timeOf(o.HoldUntil), o.leaseEnd, u.now)
+	holder, err := u.stageOwner(o)
+	if err != nil {
+		return err
+	}
+	d := operation.NextFor(f, who, due, holder, timeOf(o.HoldUntil), o.leaseEnd, u.now)
 	o.asleep = o.asleep || d.Kind == operation.DecideOriginal // whoever settles that one wakes it
 	if d.Kind == operation.DecideTake && u.clientsPerform(o) {
 		d.At = u.now.Add(due.Review) // another program comes for it in its own time

@@ -112,7 +112,7 @@ func (t *tx) lock(a Actor, q string, args ...any) (*unit, error) {
 		}
 		t.xid = row.XID
 		op := row.opRow
-		op.was, op.wasNext = op.State, op.NextKind
+		op.was, op.wasWho = op.State, op.who()
 		u := &unit{tx: t, actor: a, now: row.Now.UTC().Truncate(time.Microsecond), op: &op, facts: row.loaded, read: row.more}
 		if u.now.Before(op.UpdatedAt) {
 			u.now = op.UpdatedAt.UTC()

@@ -66,7 +66,7 @@ type BatchStanding struct {
 	Stop  *BatchStop
 	// Settling: everything was sent, and outcomes are left to be settled, or are again.
 	Settling bool
-	Held     bool // by an earlier stage: known on its own page alone
+	Held     bool // by an earlier stage
 }
 
 // BatchPause is a pause of one batch, by a person or by itself.
@@ -292,6 +292,7 @@ type BatchLine struct {
 	Version     int
 	Counts      BatchCounts
 	Next        operation.DecisionKind
+	Turn        BatchTurn
 	Responsible Who
 	Since, Due  time.Time
 	Overdue     bool

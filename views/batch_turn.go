@@ -30,6 +30,14 @@ func (t BatchTurn) next(p *text.Printer) string {
 	return ""
 }
 
+// what names the next decision in a list.
+func (t BatchTurn) what(p *text.Printer, next operation.DecisionKind) string {
+	if w := t.next(p); w != "" {
+		return w
+	}
+	return p.T("next." + string(next))
+}
+
 // waits says what happens next, and who does it.
 func (t BatchTurn) waits(p *text.Printer, who Who) string {
 	w := who.In(p)

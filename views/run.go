@@ -56,6 +56,7 @@ type RunStage struct {
 	// Preview says what becomes of the stage when the run goes on.
 	Preview     Say
 	Next        operation.DecisionKind // of an operation that is not closed
+	Turn        BatchTurn              // of a batch
 	Responsible Who
 	Due         time.Time
 	Overdue     bool
