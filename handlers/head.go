@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"net/url"
+
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/views"
@@ -50,6 +52,9 @@ func operationHead(p *store.OperationPage, n names, lang string) views.Head {
 		}
 	}
 	lineageHead(&h, p)
+	for _, x := range p.Suppressed {
+		h.Suppressed = append(h.Suppressed, views.SuppressedPerson{Address: x.Address, Reason: x.Reason, URL: views.PathSuppressions + "?" + url.Values{"search": {x.Address}}.Encode(), Held: p.Facts.Suppressed})
+	}
 	return h
 }
 

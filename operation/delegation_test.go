@@ -225,7 +225,7 @@ func TestMayDecideTogether(t *testing.T) {
 			t.Errorf("%s: %v", s, got)
 		}
 	}
-	for name, f := range map[string]Together{"unsettled": {State: PendingApproval, Unsettled: 1}, "a request": {State: PendingApproval, Request: true}, "a second effect": {State: PendingApproval, Second: true}} {
+	for name, f := range map[string]Together{"unsettled": {State: PendingApproval, Unsettled: 1}, "a request": {State: PendingApproval, Request: true}, "a second effect": {State: PendingApproval, Second: true}, "a suppressed recipient": {State: PendingApproval, Suppressed: true}} {
 		if got := codeOf(MayDecideTogether(f, Approve)); got != CodeAlone {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -42,6 +42,7 @@ type OperationPage struct {
 	LastCase       *CaseRow           // the open recovery case, else the newest; nil = there never was one
 	Siblings       []OperationSummary // the run's other operations, in order
 	Pauses         []PauseRow         // open ones that concern it
+	Suppressed     []SuppressedPerson // recipients of the current version, while it is not closed; Facts.Suppressed says whether that stops it
 	Waived         map[string]string  // stage → reason
 	HolderBatch    operation.BatchID  // of an earlier stage that it waits for, where that is a batch; "" = none
 	History        []HistoryRow       // oldest first
@@ -316,7 +317,7 @@ func (p *OperationPage) fill(u *unit) error {
 		return err
 	}
 	_, p.Gate = operation.Permit(p.Facts, u.now)
-	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readErasures, p.readCase, p.readOpenCase, p.readRun, p.readHistory, p.readPeople} {
+	for _, read := range []func(*unit) error{p.readVersions, p.readAttempts, p.readEvidence, p.readAttachments, p.readErasures, p.readSuppressed, p.readCase, p.readOpenCase, p.readRun, p.readHistory, p.readPeople} {
 		if err := read(u); err != nil {
 			return err
 		}

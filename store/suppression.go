@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,12 +60,41 @@ func (u *unit) suppressed() (bool, error) {
 	if u.op.BatchID != "" || u.op.State.Closed() || u.ownBatch() == "" {
 		return u.facts.Suppressed, nil
 	}
+	stopped, err := u.suppressedPeople()
+	return len(stopped) > 0, err
+}
+
+// suppressedPeople gives those recipients of the operation's current version who are on the
+// suppression list now, with the reasons; none where its profile names no recipients.
+func (u *unit) suppressedPeople() (map[string]operation.SuppressionReason, error) {
+	if act, err := u.profile.Action(u.op.Action); err != nil || !act.NamesRecipients() || u.op.VersionID == "" {
+		return nil, nil // the gate refuses an action that is gone
+	}
 	people, err := u.recipients()
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	stopped, err := u.suppressedAmong(u.op.EffectType, u.op.Destination, people)
-	return len(stopped) > 0, err
+	return u.suppressedAmong(u.op.EffectType, u.op.Destination, people)
+}
+
+// readSuppressed finds out who of the recipients is on the suppression list, as long as
+// anything can still go out.
+func (p *OperationPage) readSuppressed(u *unit) error {
+	if u.op.State.Closed() {
+		return nil
+	}
+	stopped, err := u.suppressedPeople()
+	for address, reason := range stopped {
+		p.Suppressed = append(p.Suppressed, SuppressedPerson{address, reason})
+	}
+	slices.SortFunc(p.Suppressed, func(x, y SuppressedPerson) int { return strings.Compare(x.Address, y.Address) })
+	return err
+}
+
+// SuppressedPerson is a recipient who is on the suppression list.
+type SuppressedPerson struct {
+	Address string // as operation.NormalAddress gives it
+	Reason  operation.SuppressionReason
 }
 
 // SuppressedAmong gives those of some addresses that get nothing of an effect type at a

@@ -278,3 +278,35 @@ func TestSuppressions_Batch(t *testing.T) {
 		t.Errorf("facts %s", v.Facts)
 	}
 }
+
+// A single operation outside batches is not held to the list: its page says who is on it, and
+// it cannot be approved together with others.
+func TestSuppressions_Single(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	s := &stand{f: f, t: t, id: letter(t, f)()}
+	p, err := f.Store.FindOperation(t.Context(), f.As("lead"), s.id)
+	ok(t, err)
+	if len(p.Suppressed) != 0 {
+		t.Fatalf("nobody is on the list: %v", p.Suppressed)
+	}
+	to, _ := p.Current().Content()["to"].(string)
+	suppressed(t, f, to)
+	p, err = f.Store.FindOperation(t.Context(), f.As("lead"), s.id)
+	ok(t, err)
+	if len(p.Suppressed) != 1 || p.Suppressed[0].Address != operation.NormalAddress(to) || p.Facts.Suppressed {
+		t.Errorf("%+v, held: %v", p.Suppressed, p.Facts.Suppressed)
+	}
+	list, err := f.Store.ListTogether(t.Context(), f.As("lead"), p.Flow, p.Stage)
+	ok(t, err)
+	for _, x := range list.Items {
+		if x.ID == s.id {
+			t.Error("it can be approved with others")
+		}
+	}
+	f.Approve(t, s.id, "lead", "second")
+	p, err = f.Store.FindOperation(t.Context(), f.As("lead"), s.id)
+	if err != nil || p.Gate != nil && p.Gate.Code == operation.CodeSuppressed || p.State == operation.PendingApproval {
+		t.Errorf("it is %s, the gate says %v, %v", p.State, p.Gate, err)
+	}
+}

@@ -96,11 +96,11 @@ func (u *unit) together(who operation.Person, received []ActsFor) (*TogetherItem
 	if err := u.fitGroups(p, stand); err != nil {
 		return nil, err
 	}
-	second, err := u.second()
+	facts, err := u.togetherFacts()
 	if err != nil {
 		return nil, err
 	}
-	if operation.MayDecideTogether(u.togetherFacts(second), operation.Approve) != nil {
+	if operation.MayDecideTogether(facts, operation.Approve) != nil {
 		return nil, nil
 	}
 	item := &TogetherItem{OperationSummary: OperationSummary{*u.op}, Policy: p}
@@ -119,8 +119,15 @@ func (u *unit) together(who operation.Person, received []ActsFor) (*TogetherItem
 	return nil, nil
 }
 
-func (u *unit) togetherFacts(second bool) operation.Together {
-	return operation.Together{State: u.op.State, Unsettled: u.op.Unsettled, Request: u.op.RequestID != "", Second: second}
+func (u *unit) togetherFacts() (operation.Together, error) {
+	f := operation.Together{State: u.op.State, Unsettled: u.op.Unsettled, Request: u.op.RequestID != ""}
+	var err error
+	if f.Second, err = u.second(); err != nil {
+		return f, err
+	}
+	stopped, err := u.suppressedPeople()
+	f.Suppressed = len(stopped) > 0
+	return f, err
 }
 
 // second reports that something that the operation replaces, or that stands before that in
@@ -136,11 +143,11 @@ func (u *unit) second() (bool, error) {
 // mayDecideTogether is the store's side of a list: nothing changed since it was shown, and
 // it is nothing that needs its own page.
 func (u *unit) mayDecideTogether(d Decided) error {
-	second, err := u.second()
+	facts, err := u.togetherFacts()
 	if err != nil {
 		return err
 	}
-	if r := operation.MayDecideTogether(u.togetherFacts(second), d.Decision); r != nil {
+	if r := operation.MayDecideTogether(facts, d.Decision); r != nil {
 		return r
 	}
 	if d.Revision != u.op.Revision {

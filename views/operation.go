@@ -60,11 +60,12 @@ type Head struct {
 	BatchRow    int    // its row there
 	Replaces    *Link  // the operation that this one replaces
 	Original    string // of a replacement: "open", its original is open again, or "done", it has its effect; "" = neither
-	ReplacedBy  *Link
 	Before      *Link  // the operation before its original that Original is about; nil = the original itself
+	ReplacedBy  *Link
+	Since       *Link  // the replacement that stands in the way of another attempt
+	SinceStands string // it is in doubt, "open", or has the effect, "done"
+	Suppressed  []SuppressedPerson
 	HoldUntil   time.Time // a person keeps the review on hold until then
-	Since       *Link     // the replacement that stands in the way of another attempt
-	SinceStands string    // it is in doubt, "open", or has the effect, "done"
 	HoldReason  string
 	// Why says why a person is asked (review), or why it waits.
 	Why Say

@@ -7,6 +7,22 @@ import (
 	"holdpoint/views/text"
 )
 
+// SuppressedPerson is a recipient of an open operation who is on the suppression list.
+type SuppressedPerson struct {
+	Address string
+	Reason  operation.SuppressionReason
+	URL     string // their entries
+	Held    bool   // the list is asked for this operation: it does not go out
+}
+
+// key names the sentence about it.
+func (p SuppressedPerson) key() string {
+	if p.Held {
+		return "op.suppressed.held"
+	}
+	return "op.suppressed.alone"
+}
+
 // PathSuppressions is the suppression list: addresses to which nothing more is sent.
 const PathSuppressions = "/suppressions"
 
