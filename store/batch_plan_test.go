@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -22,6 +23,9 @@ type tableReads struct {
 	was  map[string]int64
 }
 
+// counted is what the sessions call themselves whose reads are counted.
+const counted = "counted"
+
 func newReads(t *testing.T, f *storetest.Fixture) *tableReads {
 	c, err := asOwner(f).Connx(t.Context())
 	ok(t, err)
@@ -29,20 +33,31 @@ func newReads(t *testing.T, f *storetest.Fixture) *tableReads {
 	return &tableReads{t: t, f: f, conn: c}
 }
 
-// of gives what fn reads through a store of its own, whose sessions report when they end.
+func (r *tableReads) open() *store.Store {
+	r.t.Helper()
+	u, err := url.Parse(r.f.AppURL)
+	ok(r.t, err)
+	q := u.Query()
+	q.Set("application_name", counted)
+	u.RawQuery = q.Encode()
+	s, err := store.Open(r.t.Context(), store.Config{URL: u.String(), Secret: storetest.Secret})
+	ok(r.t, err)
+	return s
+}
+
+// of gives what fn reads through a store of its own.
 func (r *tableReads) of(fn func(*store.Store)) map[string]int64 {
 	r.t.Helper()
+	return r.through(r.open(), fn)
+}
+
+// through gives what fn reads through s, whose sessions report when they end with it.
+func (r *tableReads) through(s *store.Store, fn func(*store.Store)) map[string]int64 {
+	r.t.Helper()
 	r.was = r.now()
-	s, err := store.Open(r.t.Context(), store.Config{URL: r.f.AppURL, Secret: storetest.Secret})
-	ok(r.t, err)
 	fn(s)
 	ok(r.t, s.Close())
-	for limit, n := time.Now().Add(20*time.Second), 1; n > 0; {
-		ok(r.t, r.conn.GetContext(r.t.Context(), &n, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename <> current_user`))
-		if time.Now().After(limit) {
-			r.t.Fatalf("%d sessions do not end", n)
-		}
-	}
+	r.gone("")
 	out := map[string]int64{}
 	for table, n := range r.now() {
 		if n > r.was[table] {
@@ -50,6 +65,17 @@ func (r *tableReads) of(fn func(*store.Store)) map[string]int64 {
 		}
 	}
 	return out
+}
+
+// gone waits until no sessions of stores are left but those of the application that stays.
+func (r *tableReads) gone(stays string) {
+	r.t.Helper()
+	for limit, n := time.Now().Add(20*time.Second), 1; n > 0; {
+		ok(r.t, r.conn.GetContext(r.t.Context(), &n, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND usename <> current_user AND application_name <> $1`, stays))
+		if time.Now().After(limit) {
+			r.t.Fatalf("%d sessions do not end", n)
+		}
+	}
 }
 
 func (r *tableReads) now() map[string]int64 {
@@ -73,7 +99,11 @@ var growing = []string{"operations", "batch_items", "batch_bodies", "batch_marks
 // most fails where fn reads more than so many rows of a growing table.
 func (r *tableReads) most(what string, limit int64, fn func(*store.Store) error) {
 	r.t.Helper()
-	got := r.of(func(s *store.Store) { ok(r.t, fn(s)) })
+	r.within(what, limit, r.of(func(s *store.Store) { ok(r.t, fn(s)) }))
+}
+
+func (r *tableReads) within(what string, limit int64, got map[string]int64) {
+	r.t.Helper()
 	for _, table := range growing {
 		if got[table] > limit {
 			r.t.Errorf("%s reads %d rows of %s, not at most %d", what, got[table], table, limit)
@@ -151,4 +181,45 @@ func TestBatchReadsItsOwnRows(t *testing.T) {
 	if f.Count(t, "operations WHERE batch_id = $1", string(other)) != 1000 {
 		t.Error("the other batch is not there")
 	}
+}
+
+// TestBatchPlansOfYoungTables: a session keeps the plans that it made while the tables were
+// nearly empty, and reads no more than its group when they have grown.
+func TestBatchPlansOfYoungTables(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "{approvers: {role: approver}, expires: 72h}")
+	r, ctx := newReads(t, f), t.Context()
+	s := r.open()
+	const group = 10
+	mailing := func(name string, n int) operation.BatchID {
+		id := f.Batch(t, storetest.Recipients(n, func(i int, e map[string]any) map[string]any {
+			e["email"] = fmt.Sprintf("%s%04d@example.test", name, i)
+			return e
+		}))
+		f.ApproveBatch(t, id, "lead")
+		return id
+	}
+	cycle := func(id operation.BatchID) {
+		c, err := s.ReleaseAndClaim(ctx, runner, id, group, "w")
+		ok(t, err)
+		_, err = s.RecordGroup(ctx, runner, id, confirmed(c.Dispatched))
+		ok(t, err)
+		_, err = s.ReleaseBatch(ctx, runner, id, group)
+		ok(t, err)
+		d, err := s.ClaimGroup(ctx, runner, id, group, "w")
+		ok(t, err)
+		_, err = s.RecordGroup(ctx, runner, id, confirmed(d.Dispatched))
+		ok(t, err)
+		if len(c.Dispatched) != group || len(d.Dispatched) != group {
+			t.Fatalf("%d and %d were claimed", len(c.Dispatched), len(d.Dispatched))
+		}
+	}
+	cycle(mailing("young", 2*group))
+	_, err := f.Store.ReleaseBatch(ctx, runner, mailing("old", 1200), 1000)
+	ok(t, err)
+	id := mailing("own", 2*group)
+	ok(t, f.Store.Close()) // what its sessions read counts before
+	r.gone(counted)
+	r.within("a group", 60*group, r.through(s, func(*store.Store) { cycle(id) }))
 }
