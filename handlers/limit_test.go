@@ -83,6 +83,14 @@ func TestReportExports(t *testing.T) {
 		t.Errorf("the text says %s", md.body)
 	}
 	auditor.get(at + "/items?line=open_at_end").want(200).says("1 counted")
+	page := auditor.get(at).want(200)
+	for line, size := range map[string]string{"events": "1 event", "deliveries": "1 delivery"} {
+		if drill := page.all("drill-" + line); len(drill) != 1 {
+			t.Errorf("the number of %s leads nowhere", line)
+		} else {
+			auditor.get(attr(drill[0], "href")).want(200).says(size)
+		}
+	}
 	auditor.get(at + "/items?line=nothing").want(404)
 	h.as(t, "lead").get(at).want(404)
 	p, err := h.Store.FindReport(t.Context(), h.As("ops"), id)

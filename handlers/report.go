@@ -166,11 +166,22 @@ func reportLineView(p *store.ReportPage, l operation.ReviewLine, names *store.Op
 	}
 	if store.Listed(l) && (l.Now.N > 0 || l.Kind == operation.ReviewDuration && l.Now.Of > 0) {
 		out.URL = pathReport(p.ID) + "/items?" + url.Values{"line": {l.Key()}}.Encode()
+	} else if f := operation.Figure(l.Code); f.Valid() && l.Now.N > 0 {
+		out.URL = figureList(f, p.Flow, p.From, p.To)
 	}
 	if slices.Contains(store.SettledLines, l.Code) {
 		out.Since = p.Since[l.Code]
 	}
 	return out
+}
+
+// figureList is the list behind a figure of a stretch of time, of one flow or all.
+func figureList(f operation.Figure, flow string, from, to time.Time) string {
+	q := url.Values{"since": {from.UTC().Format(time.RFC3339Nano)}, "until": {to.UTC().Format(time.RFC3339Nano)}}
+	if flow != "" {
+		q.Set("flow", flow)
+	}
+	return withQuery(pathFigure(f)+"/list", q)
 }
 
 // reportItems lists what one number counts.

@@ -70,7 +70,7 @@ type ReportSectionView struct {
 type ReportLineView struct {
 	operation.ReviewLine
 	Name  string // of the destination, as people know it
-	URL   string // of what it counts; "" = that is not listed
+	URL   string // of what it counts; "" = nothing
 	Since int    // how many of them are settled since then; -1 = it is not said
 }
 
@@ -152,11 +152,19 @@ func (l ReportLineView) Change(p *text.Printer) string {
 	}
 	switch d := now - before; {
 	case d > 0:
-		return p.T("reports.more", "D", p.Amount(string(l.Kind), d))
+		return p.T("reports.more", "D", l.apart(p, d))
 	case d < 0:
-		return p.T("reports.less", "D", p.Amount(string(l.Kind), -d))
+		return p.T("reports.less", "D", l.apart(p, -d))
 	}
 	return p.T("reports.same")
+}
+
+// apart says how far the two numbers lie apart: two rates in points, not in percent.
+func (l ReportLineView) apart(p *text.Printer, d int64) string {
+	if l.Kind == operation.ReviewRate {
+		return p.Points(d)
+	}
+	return p.Amount(string(l.Kind), d)
 }
 
 // amount is what is compared: of a rate tenths of a percent, as they are shown.

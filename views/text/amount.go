@@ -10,11 +10,20 @@ import (
 // Percent writes hundredths of a percent: "3.1%", with a second decimal only where it
 // says something: "0.25%".
 func (p *Printer) Percent(hundredths int64) string {
+	return p.T("amount.percent", "N", p.hundredths(hundredths))
+}
+
+// Points writes how far two rates lie apart, in hundredths of a percentage point.
+func (p *Printer) Points(hundredths int64) string {
+	return p.T("amount.points", "N", p.hundredths(hundredths))
+}
+
+func (p *Printer) hundredths(v int64) string {
 	decimals := 1
-	if hundredths%10 != 0 {
+	if v%10 != 0 {
 		decimals = 2
 	}
-	return p.T("amount.percent", "N", p.numbers.Sprint(number.Decimal(float64(hundredths)/100, number.MinFractionDigits(decimals), number.MaxFractionDigits(decimals))))
+	return p.numbers.Sprint(number.Decimal(float64(v)/100, number.MinFractionDigits(decimals), number.MaxFractionDigits(decimals)))
 }
 
 // Share writes n of so many in percent, rounded to a tenth; "–" of nothing.
