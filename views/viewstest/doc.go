@@ -39,7 +39,7 @@ func All() []Fixture {
 	var list []Fixture
 	for _, part := range [][]Fixture{accessFixtures(), peopleFixtures(), accountFixtures(), factorFixtures(), inboxFixtures(), approvalFixtures(), automaticFixtures(),
 		doubtFixtures(), closedFixtures(), editFixtures(), runFixtures(), listFixtures(), viewFixtures(), figureFixtures(), cardFixtures(), oddFixtures(), shapeFixtures(),
-		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures(), groupFixtures(), limitFixtures(), reportFixtures(), historyFixtures(), acceptanceFixtures(), retentionFixtures(), caseFixtures(), integrityFixtures(), causeFixtures(), incidentFixtures(), newsFixtures(), batchFixtures(), replacedFixtures(), listingFixtures(), startingFixtures(), suppressionFixtures(), sourceFixtures()} {
+		installationFixtures(), errorFixtures(), settlingFixtures(), noticeFixtures(), decidingFixtures(), liveFixtures(), groupFixtures(), limitFixtures(), reportFixtures(), historyFixtures(), acceptanceFixtures(), retentionFixtures(), caseFixtures(), integrityFixtures(), causeFixtures(), incidentFixtures(), newsFixtures(), batchFixtures(), replacedFixtures(), rulesFixtures(), listingFixtures(), startingFixtures(), suppressionFixtures(), sourceFixtures()} {
 		list = append(list, part...)
 	}
 	return list
