@@ -7,14 +7,14 @@ import (
 )
 
 // PauseBatch stops that more of a batch is begun: for whoever may (operation.MayActOnBatch),
-// a token that was let in, and our own jobs. What is in flight runs to its outcome; it is given.
+// a token that was let in, and our own jobs. One that is paused already stays as it is. What is in flight runs to its outcome; it is given.
 func (s *Store) PauseBatch(ctx context.Context, a Actor, sh BatchShown) (InFlight, error) {
 	return s.haltBatch(ctx, a, operation.BatchActPause, sh, func(c *batchChange, why string) error {
-		if c.b.Paused() {
-			return errDone
-		}
 		if !c.b.State.Takes(operation.BatchActPause) || c.b.Stopped() {
 			return c.refuseState()
+		}
+		if c.b.Paused() {
+			return errDone
 		}
 		c.pauseBatch(why, "")
 		return c.note("pause", why)
@@ -27,7 +27,7 @@ func (c *batchChange) pauseBatch(why, auto string) {
 	c.planBatch(&c.b, nil, nil, false)
 }
 
-// ResumeBatch lets a paused batch go on.
+// ResumeBatch lets a paused batch go on. One that is not paused stays as it is.
 func (s *Store) ResumeBatch(ctx context.Context, a Actor, sh BatchShown) error {
 	why, err := reasonGiven(sh.Reason)
 	if err != nil {
@@ -39,6 +39,9 @@ func (s *Store) ResumeBatch(ctx context.Context, a Actor, sh BatchShown) error {
 		}
 		if err := c.fresh(sh); err != nil {
 			return err
+		}
+		if !c.b.State.Takes(operation.BatchActResume) || c.b.Stopped() {
+			return c.refuseState()
 		}
 		if !c.b.Paused() {
 			return errDone

@@ -193,10 +193,7 @@ func (s *server) ResumeBatch(ctx context.Context, r ResumeBatchRequestObject) (R
 	if sh.Revision == 0 {
 		sh.Revision = b.Revision // nothing else than this pause is ended
 	}
-	if b.Paused() {
-		err = s.Store.ResumeBatch(ctx, callOf(ctx).actor, sh)
-	}
-	if err == nil {
+	if err = s.Store.ResumeBatch(ctx, callOf(ctx).actor, sh); err == nil {
 		b, err = s.batch(ctx, r.Batch)
 	}
 	if err != nil {

@@ -227,6 +227,7 @@ func TestBatches_PauseAndStop(t *testing.T) {
 	if r := h.want(h.post(at+"/pause", tok, `{"reason":"too soon"}`), 409); r.text("code") == "" {
 		t.Errorf("before it is approved: %s", r.raw)
 	}
+	h.want(h.post(at+"/resume", tok, `{"reason":"too soon"}`), 409)
 	h.ApproveBatch(t, operation.BatchID(id), "lead", "second")
 	h.measuredPause(t, tok, operation.BatchID(id))
 	paused := h.want(h.post(at+"/pause", tok, `{"reason":"the page is down"}`), 200)
@@ -235,6 +236,10 @@ func TestBatches_PauseAndStop(t *testing.T) {
 	}
 	if r := h.want(h.post(at+"/resume", tok, `{"reason":"up again"}`), 200); r.body["paused"] != false {
 		t.Errorf("resumed %s", r.raw)
+	}
+	first := h.want(h.get(at, tok), 200)
+	if r := h.want(h.post(at+"/resume", tok, `{"reason":"once more"}`), 200); r.body["paused"] != false || r.body["revision"] != first.body["revision"] {
+		t.Errorf("what is not paused stays as it is: %s", r.raw)
 	}
 	if _, err := h.Store.PauseBatch(t.Context(), h.As("ops"), store.BatchShown{Batch: operation.BatchID(id), Reason: "a person's", FormID: store.NewFormID()}); err != nil {
 		t.Fatal(err)
