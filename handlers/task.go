@@ -107,10 +107,19 @@ func newTask(c echo.Context, t *typed) store.NewTask {
 		n.Flows = []string{x}
 	}
 	n.Due = localTime(c, t, "due")
-	if t.text("due") == "" {
-		t.wrong("due", views.Sentence(views.ErrorRequired))
+	for _, x := range n.Faults() {
+		if t.errors[x.Field].Empty() { // what cannot be read is said as it is
+			t.wrong(x.Field, views.Invalid(x.Code, x.Limit))
+		}
 	}
 	return n
+}
+
+// reasonFor asks for a reason where one is needed and none is given.
+func reasonFor(t *typed, needed bool) {
+	if needed && t.text("reason") == "" {
+		t.wrong("reason", views.Invalid("reason_missing", 0))
+	}
 }
 
 // notPast refuses a due time that has passed; one that stood there already may stay.
@@ -260,7 +269,12 @@ func (s *site) editTask(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		if notPast(c, t, "due", n.Due, k.Due); len(t.errors) > 0 {
+		notPast(c, t, "due", n.Due, k.Due)
+		moved := n
+		if n.Due.IsZero() {
+			moved.Due = k.Due // it is told already that this one is no date
+		}
+		if reasonFor(t, k.State == operation.TaskOpen && k.Moves(moved)); len(t.errors) > 0 {
 			return nil
 		}
 		return s.Store.EditTask(c.Request().Context(), web.VisitOf(c).Actor(), sh, store.TaskEdit{Title: n.Title, Why: n.Why, Owner: n.Owner, OwnerRole: n.OwnerRole, Due: n.Due, Reason: t.text("reason")})
@@ -269,6 +283,15 @@ func (s *site) editTask(c echo.Context) error {
 
 func (s *site) closeTask(c echo.Context) error {
 	return s.aboutTask(c, "flash.task_closed", func(t *typed, sh store.TaskShown) error {
+		if as := operation.TaskState(t.val("as")); as != operation.TaskDone && as != operation.TaskDropped {
+			t.wrong("as", views.Invalid("text_missing", 0))
+		}
+		if t.text("word") == "" {
+			t.wrong("word", views.Invalid("text_missing", 0))
+		}
+		if len(t.errors) > 0 {
+			return nil
+		}
 		return s.Store.CloseTask(c.Request().Context(), web.VisitOf(c).Actor(), sh, operation.TaskState(t.val("as")), t.text("word"))
 	})
 }
@@ -276,7 +299,10 @@ func (s *site) closeTask(c echo.Context) error {
 func (s *site) reopenTask(c echo.Context) error {
 	return s.aboutTask(c, "flash.task_reopened", func(t *typed, sh store.TaskShown) error {
 		due := localTime(c, t, "due")
-		if notPast(c, t, "due", due, time.Time{}); len(t.errors) > 0 {
+		if notPast(c, t, "due", due, time.Time{}); due.IsZero() && t.errors["due"].Empty() {
+			t.wrong("due", views.Invalid("due_missing", 0))
+		}
+		if reasonFor(t, true); len(t.errors) > 0 {
 			return nil
 		}
 		return s.Store.ReopenTask(c.Request().Context(), web.VisitOf(c).Actor(), sh, due, strings.TrimSpace(t.text("reason")))

@@ -34,19 +34,33 @@ type NewTask struct {
 
 func (n *NewTask) check() error {
 	n.Title, n.Why = shown(strings.TrimSpace(n.Title), TaskTitleLimit*4), storable(strings.TrimSpace(n.Why))
-	switch {
-	case n.Title == "":
-		return &Invalid{Field: "title", Code: "text_missing"}
-	case utf8.RuneCountInString(n.Title) > TaskTitleLimit:
-		return &Invalid{Field: "title", Code: "text_long", Limit: TaskTitleLimit}
-	case utf8.RuneCountInString(n.Why) > TaskTextLimit:
-		return &Invalid{Field: "why", Code: "text_long", Limit: TaskTextLimit}
-	case n.Owner == "" && n.OwnerRole == "" || n.OwnerRole != "" && !n.OwnerRole.Valid():
-		return &Invalid{Field: "owner", Code: "owner_missing"}
-	case n.Due.IsZero():
-		return &Invalid{Field: "due", Code: "due_missing"}
+	if faults := n.Faults(); len(faults) > 0 {
+		return faults[0]
 	}
 	return nil
+}
+
+// Faults are all that is wrong with the fields of a task, one of each field, in the order of
+// its form. That a person is gone is found when it is written.
+func (n *NewTask) Faults() []*Invalid {
+	var out []*Invalid
+	title := strings.TrimSpace(n.Title)
+	switch {
+	case title == "":
+		out = append(out, &Invalid{Field: "title", Code: "text_missing"})
+	case utf8.RuneCountInString(title) > TaskTitleLimit:
+		out = append(out, &Invalid{Field: "title", Code: "text_long", Limit: TaskTitleLimit})
+	}
+	if utf8.RuneCountInString(strings.TrimSpace(n.Why)) > TaskTextLimit {
+		out = append(out, &Invalid{Field: "why", Code: "text_long", Limit: TaskTextLimit})
+	}
+	if n.Owner == "" && n.OwnerRole == "" || n.OwnerRole != "" && !n.OwnerRole.Valid() {
+		out = append(out, &Invalid{Field: "owner", Code: "owner_missing"})
+	}
+	if n.Due.IsZero() {
+		out = append(out, &Invalid{Field: "due", Code: "due_missing"})
+	}
+	return out
 }
 
 // addTask opens an improvement task, in the transaction of what it follows from. Rights

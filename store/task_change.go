@@ -137,8 +137,7 @@ func (s *Store) EditTask(ctx context.Context, a Actor, sh TaskShown, e TaskEdit)
 		if r.State != operation.TaskOpen {
 			return ErrChanged
 		}
-		moved := n.Owner != r.OwnerID || n.OwnerRole != r.OwnerRole
-		delayed := !n.Due.Equal(r.Due)
+		moved, delayed := r.moves(n)
 		switch {
 		case !moved && !delayed && n.Title == r.Title && n.Why == r.Why:
 			return errDone
@@ -167,6 +166,16 @@ func (s *Store) EditTask(ctx context.Context, a Actor, sh TaskShown, e TaskEdit)
 		}
 		return c.note("edit_task", e.Reason, n.links(r)...)
 	})
+}
+
+// Moves reports that a task would have another owner or another due time, which needs a reason.
+func (r TaskRow) Moves(n NewTask) bool {
+	moved, delayed := r.moves(n)
+	return moved || delayed
+}
+
+func (r TaskRow) moves(n NewTask) (owner, due bool) {
+	return n.Owner != r.OwnerID || n.OwnerRole != r.OwnerRole, !storedTime(n.Due).Truncate(time.Microsecond).Equal(r.Due)
 }
 
 // links are those of an entry about an edit: what was, and what is.

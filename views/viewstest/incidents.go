@@ -44,7 +44,12 @@ func incidentFixtures() []Fixture {
 		Close: &views.CloseTaskForm{Form: form(tasks[0].URL + "/close")}, Edit: &views.TaskForm{Form: form(tasks[0].URL + "/edit"), ID: "edit-", Title: tasks[0].Title, Due: "2026-04-15T08:00", Change: true, Now: &tasks[0]}}
 	task.History = views.HistoryModel{Total: 1, Verified: true, Entries: []views.HistoryLine{{Seq: 1, Hash: hashOne, At: ago(99 * time.Hour), Who: opsOwner, Role: operation.RoleOpsOwner, Channel: "web", Action: "open_task"}}}
 	task.Why = "Nobody knew for two hours whether it was them or us."
-	return []Fixture{{"incidents", views.IncidentsPage(list)}, {"incidents-none", views.IncidentsPage(none)}, {"incident-new", views.PickPage(pick)}, {"incident", views.IncidentPage(page)},
+	faulty := task
+	wrong := *task.Edit
+	wrong.Title, wrong.Now = "", nil
+	wrong.Errors = map[string]views.Say{"title": views.Invalid("text_missing", 0), "owner": views.Invalid("owner_missing", 0), "due": views.Invalid("due_past", 0), "reason": views.Invalid("reason_missing", 0)}
+	faulty.Edit = &wrong
+	return []Fixture{{"task-faults", views.TaskPage(faulty)}, {"incidents", views.IncidentsPage(list)}, {"incidents-none", views.IncidentsPage(none)}, {"incident-new", views.PickPage(pick)}, {"incident", views.IncidentPage(page)},
 		{"incident-signed", views.IncidentPage(signed)}, {"incident-conflict", views.IncidentEditPage(edit)}, {"incident-timeline", views.ChooseLinesPage(choose)},
 		{"tasks", views.TasksPage(list2)}, {"task", views.TaskPage(task)}, {"flow-sheet", views.SheetPage(flowSheet())}}
 }
