@@ -84,6 +84,22 @@ func (c *causes) mergeTag(path, text string) {
 	c.place(ProblemMergeTag, path, nil)
 }
 
+// tagsToCome tells of the entry's values that hold what looks like a place to be filled, of
+// all fields that shared text can name: it is not written yet, so that nobody knows which
+// of them it will bring into the content.
+func (c *causes) tagsToCome() {
+	var fields []string
+	eachText(c.item, "", func(field, value string) {
+		if hasMergeTag(value) && place.FindString("{{"+field+"}}") == "{{"+field+"}}" {
+			fields = append(fields, field)
+		}
+	})
+	slices.Sort(fields)
+	for _, field := range fields {
+		c.entry(ProblemMergeTag, field)
+	}
+}
+
 // places gives the places of the content whose fault is told.
 func (c *causes) places(t draftTree, texts map[string]sharedText) (out []string) {
 	if len(c.at)+len(c.wrong) == 0 {

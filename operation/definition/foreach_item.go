@@ -200,6 +200,9 @@ func (m *ItemMaker) Item(entry map[string]any) BatchItem {
 			c.mergeTag(path, text)
 		}
 	})
+	if len(m.missing) > 0 {
+		c.tagsToCome()
+	}
 	for _, name := range m.fields {
 		if out.Fields == nil {
 			out.Fields = make(map[string]any, len(m.fields))

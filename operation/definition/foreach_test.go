@@ -141,6 +141,10 @@ func TestItem(t *testing.T) {
 		{"blank", map[string]any{"email": "a@example.test", "name": " ", "orders": num("3")}, letterText, []ItemProblem{{ProblemEmpty, "name"}}, nil, nil},
 		{"markup", map[string]any{"email": "a@example.test", "name": "<b>Kim", "orders": num("3")}, letterText, []ItemProblem{{ProblemMarkup, "name"}}, nil, nil},
 		{"tag in a value", map[string]any{"email": "a@example.test", "name": "*|FNAME|*", "orders": num("3")}, letterText, []ItemProblem{{ProblemMergeTag, "name"}}, nil, nil},
+		{"tag in a value, before the text that may name it is written", map[string]any{"email": "a@example.test", "name": "{{first}}", "orders": num("3")}, nil, []ItemProblem{{ProblemMergeTag, "name"}}, []string{"subject", "text"}, nil},
+		{"tag in a value, of one text that is not written", map[string]any{"email": "a@example.test", "name": "Kim", "nick": "%%nick%%", "orders": num("3")}, map[string]string{"subject": "Hello"}, []ItemProblem{{ProblemMergeTag, "nick"}}, []string{"text"}, nil},
+		{"tag in a value that no text names", map[string]any{"email": "a@example.test", "name": "Kim", "nick": "%%nick%%", "orders": num("3")}, letterText, nil, nil, nil},
+		{"tag where no text can name it", map[string]any{"email": "a@example.test", "name": "Kim", "our note": "{{x}}", "nicks": []any{"{{y}}"}, "orders": num("3")}, nil, nil, []string{"subject", "text"}, nil},
 		{"place of the template inside a value is not filled", map[string]any{"email": "a@example.test", "name": "{{orders}}", "orders": num("3")}, letterText, []ItemProblem{{ProblemMergeTag, "name"}}, nil, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
