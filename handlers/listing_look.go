@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -118,7 +117,7 @@ func (s *site) fillReading(c echo.Context, f *definition.Flow, l store.ListFile,
 		}
 	}
 	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: strings.ToUpper(e[:1]) + e[1:], Selected: e == r.Encoding})
+		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == r.Encoding})
 	}
 	for _, x := range definition.Separators {
 		m.Separators = append(m.Separators, views.Option{Value: separatorNames[x], Selected: x == r.Separator})

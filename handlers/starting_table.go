@@ -68,7 +68,7 @@ func (s *site) showTable(c echo.Context, status int, t typed) error {
 		to.Revision = int64(st.Rev)
 	}
 	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: strings.ToUpper(e[:1]) + e[1:], Selected: e == st.Encoding})
+		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == st.Encoding})
 	}
 	for _, x := range definition.Separators {
 		m.Separators = append(m.Separators, views.Option{Value: separatorNames[x], Selected: x == st.Separator})

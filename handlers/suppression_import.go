@@ -231,7 +231,7 @@ func (s *site) showImport(c echo.Context, status int, t typed) error {
 		r.encoding, r.separator, r.column = x.list.Encoding, x.list.Separator, strconv.Itoa(x.column)
 	}
 	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: strings.ToUpper(e[:1]) + e[1:], Selected: e == r.encoding})
+		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == r.encoding})
 	}
 	if x == nil || x.list.Kind == definition.ListCSV {
 		for _, sep := range definition.Separators {

@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"strings"
+
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/web"
@@ -103,4 +105,12 @@ func sentBy(p *store.OperationPage, id operation.AttemptID) (operation.Request, 
 		}
 	}
 	return last, false
+}
+
+// encodingName is an encoding as people write it: UTF-8, Windows-1252.
+func encodingName(e string) string {
+	if name, ok := strings.CutPrefix(e, "utf"); ok {
+		return "UTF" + strings.ToUpper(name)
+	}
+	return strings.ToUpper(e[:1]) + e[1:]
 }

@@ -66,7 +66,7 @@ func listPreview() views.ListModel {
 	}
 	m := views.ListModel{Frame: authorFrame(views.SectionFlows, listPath), FlowTitle: "Spring mailing", FlowURL: listFlow, BackURL: listNew, Name: "spring-recipients.csv", CSV: true,
 		Form: form(listPath + "/look"), Create: listPath + "/create", Drop: form(listPath + "/drop"), Until: in(24 * time.Hour),
-		Encodings:  []views.Option{{Value: "utf-8", Label: "Utf-8"}, {Value: "windows-1252", Label: "Windows-1252", Selected: true}},
+		Encodings:  []views.Option{{Value: "utf-8", Label: "UTF-8"}, {Value: "windows-1252", Label: "Windows-1252", Selected: true}},
 		Separators: []views.Option{{Value: "comma"}, {Value: "semicolon", Selected: true}, {Value: "tab"}, {Value: "line"}},
 		Columns:    []views.StartColumn{{Path: "email", Required: true, Options: heads("1")}, {Path: "greeting", Required: true, Options: heads("2")}, {Path: "name", Options: heads("3")}},
 		Unused:     []string{"Schuhgröße", "Kundennummer"},

@@ -56,7 +56,7 @@ func startPreview() views.StartTableModel {
 	columns := []views.StartColumn{{Path: "customer_ref", Required: true, Options: heads("1")}, {Path: "phone", Required: true, Options: heads("2")}, {Path: "note", Options: heads("3")}}
 	m := views.StartTableModel{Frame: authorFrame(views.SectionFlows, startTable), FlowTitle: "Call a customer back", FlowURL: startFlow, StartURL: startPath, Name: "people.csv",
 		Total: 41, Good: 37, Known: 1, Bad: 3, Until: in(24 * time.Hour), Reading: form(startTable + "/reading"), Begin: form(startTable + "/begin"), Drop: form(startTable + "/drop"),
-		Encodings:  []views.Option{{Value: "utf-8", Label: "Utf-8"}, {Value: "windows-1252", Label: "Windows-1252", Selected: true}},
+		Encodings:  []views.Option{{Value: "utf-8", Label: "UTF-8"}, {Value: "windows-1252", Label: "Windows-1252", Selected: true}},
 		Separators: []views.Option{{Value: "comma"}, {Value: "semicolon", Selected: true}, {Value: "tab"}, {Value: "line"}}, Columns: columns, Keys: heads("1")}
 	m.Rows = []views.StartPreview{
 		{Number: 1, Cells: []string{"C-1042", "+48 600 100 200", "The parcel is late and nobody answers the telephone in the shop; she asks to be called after five."}},
