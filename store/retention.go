@@ -66,16 +66,19 @@ func (p RetentionPreview) Names() []string {
 	return strings.Split(p.NamesText, ",")
 }
 
+// touched is when an operation o was last touched. An erasure is no touch.
+const touched = `COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at)`
+
 // retainedSQL gives the operations o whose bodies of kind $1 have lain for $2 days: closed,
-// nothing open about them, and with something to erase. An erasure is no touch.
+// nothing open about them, and with something to erase.
 const retainedSQL = ` FROM operations o WHERE o.state IN ` + closedStates + ` AND o.remedy = '' AND NOT o.disputed
-	AND COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = o.updated_at), o.updated_at) < clock_timestamp() - make_interval(days => $2)
+	AND ` + touched + ` < clock_timestamp() - make_interval(days => $2)
 	AND NOT EXISTS (SELECT 1 FROM recovery_cases c WHERE c.operation_id = o.id AND c.closed_at IS NULL)
 	AND CASE $1 WHEN 'contents' THEN EXISTS (SELECT 1 FROM content_versions v JOIN version_bodies b ON b.version_id = v.id WHERE v.operation_id = o.id)
 		WHEN 'attachments' THEN EXISTS (SELECT 1 FROM attachments a JOIN attachment_bodies b ON b.attachment_id = a.id WHERE a.operation_id = o.id)
 		ELSE EXISTS (SELECT 1 FROM evidence v WHERE v.operation_id = o.id AND (v.body <> '' OR v.link <> '')) END`
 
-const retainedPreviewSQL = `SELECT count(*) AS operations, min(o.updated_at) AS oldest, max(o.updated_at) AS newest,
+const retainedPreviewSQL = `SELECT count(*) AS operations, min(` + touched + `) AS oldest, max(` + touched + `) AS newest,
 	COALESCE(string_agg(DISTINCT o.flow, ','), '') AS names` + retainedSQL
 
 // deliveriesPreviewSQL counts what erase_deliveries would take with a term of $1 days.
