@@ -41,8 +41,8 @@ func (a *Action) LookupRequest(in Context, env Env) (operation.Request, error) {
 }
 
 // ReadLookup reads the answer to a lookup. One needs a match by our own reference
-// that fits; a match that does not fit, or by anything else, is a mismatch: a
-// candidate for a person. None needs a documented answer; it is never a proof.
+// that fits; a match that does not fit or cannot be compared, or by anything else, is a
+// mismatch: a candidate for a person. None needs a documented answer; it is never a proof.
 // Everything else is unreachable.
 func (a *Action) ReadLookup(in Context, ans Answer) operation.LookupFinding {
 	f := operation.LookupFinding{Result: operation.LookupUnreachable, Proof: operation.Proof{Status: ans.Status, Code: CodeLookupUnreadable}}
@@ -136,17 +136,18 @@ func (l *lookup) found(f *operation.LookupFinding, vars map[string]any, match an
 	if err != nil {
 		return fmt.Errorf("the found entry holds no usable reference: %w", err)
 	}
-	fits := true
+	fits, unsaid := true, error(nil)
 	if l.fits != nil {
-		if fits, err = l.fits.holds(vars); err != nil {
-			return err
-		}
+		fits, unsaid = l.fits.holds(vars)
 	}
 	f.ID, f.URL = id, linkText(l.url, vars, env)
 	switch {
 	case l.by == "":
 		f.Result = operation.LookupMismatch
 		f.Proof.Detail = "The entry was not found by a reference of ours; it is only a candidate."
+	case unsaid != nil: // of a draft above all, whose content is not written yet
+		f.Result = operation.LookupMismatch
+		f.Proof.Detail = "The entry holds our reference, and it cannot be compared with what is here: " + unsaid.Error()
 	case !fits:
 		f.Result = operation.LookupMismatch
 		f.Proof.Detail = "The entry holds our reference, but not what was sent."
