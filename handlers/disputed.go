@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"encoding/hex"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -17,34 +18,29 @@ func disputedNote(p *store.OperationPage) *views.Disputed {
 	if !p.Facts.Disputed {
 		return nil
 	}
-	d := &views.Disputed{}
-	if at := disputeOf(p); at != nil {
-		d.Still = at.ActorKind == operation.ActorPerson
-	}
-	if e := reported(p); e != nil {
+	at, e := disputeOf(p)
+	d := &views.Disputed{Still: at != nil && at.ActorKind == operation.ActorPerson}
+	if e != nil {
 		d.Told, d.At, d.Reference = e.Kind, e.At, views.Link{Label: e.Reference, URL: safeURL(e.Link)}
 	}
 	return d
 }
 
-// disputeOf is the entry by which the operation is disputed.
-func disputeOf(p *store.OperationPage) *store.HistoryRow {
+// disputeOf is the entry by which the operation is disputed, with what reports the effect
+// since; nil = there is none.
+func disputeOf(p *store.OperationPage) (at *store.HistoryRow, told *store.EvidenceRow) {
 	for i := len(p.History) - 1; i >= 0; i-- {
 		if p.History[i].Action == string(operation.EvDispute) {
-			return &p.History[i]
+			return &p.History[i], reported(p, p.History[i].At)
 		}
 	}
-	return nil
+	return nil, nil
 }
 
-// reported is the evidence, since the operation is disputed, that the effect exists: what the
+// reported is the evidence, since the operation was disputed, that the effect exists: what the
 // newest lookup that found it names, else the newest report with a reference, else the newest
 // without one; nil = there is none. An effect that another operation has is none.
-func reported(p *store.OperationPage) *store.EvidenceRow {
-	at := disputeOf(p)
-	if at == nil {
-		return nil
-	}
+func reported(p *store.OperationPage, disputed time.Time) *store.EvidenceRow {
 	others := map[string]bool{}
 	for _, h := range p.History {
 		if h.Action == "candidate" {
@@ -54,7 +50,7 @@ func reported(p *store.OperationPage) *store.EvidenceRow {
 	var found *store.EvidenceRow
 	for i := len(p.Evidence) - 1; i >= 0; i-- {
 		e := &p.Evidence[i]
-		if e.At.Before(at.At) {
+		if e.At.Before(disputed) {
 			break
 		}
 		if operation.Reports(e.Kind, e.Result) && !others[hex.EncodeToString(e.Hash)] && (found == nil || tells(e) > tells(found)) {
@@ -82,7 +78,7 @@ func (b panelOf) foundReference() (id, link string) {
 	if !b.p.Facts.Disputed {
 		return "", ""
 	}
-	if e := reported(b.p); e != nil {
+	if _, e := disputeOf(b.p); e != nil {
 		return e.Reference, safeURL(e.Link)
 	}
 	return "", ""

@@ -13,9 +13,6 @@ import (
 
 // How a batch is worked on.
 const (
-	// releaseSlice is how many items become operations in one transaction, and how many are
-	// kept ready ahead of the workers, where those do not release what they claim.
-	releaseSlice = 250
 	// collectFor is how long outcomes wait for others before they are recorded together.
 	collectFor = 20 * time.Millisecond
 	// gatherFor is how long a claim waits for more free hands.
@@ -196,7 +193,7 @@ func (r *batchRun) claim(ctx context.Context, n int) (store.GroupClaimed, error)
 func (r *batchRun) finished(ctx context.Context, why *operation.Refusal) bool {
 	if why != nil && why.Code == operation.CodeBatchStopped {
 		for ctx.Err() == nil {
-			n, err := r.w.store.GiveUpGroup(ctx, r.w.actor, r.id, releaseSlice)
+			n, err := r.w.store.GiveUpGroup(ctx, r.w.actor, r.id, store.ReleaseAhead)
 			if err != nil {
 				r.log.Warn("the rest of a stopped batch is not cancelled yet", "error", err)
 			}
@@ -246,11 +243,11 @@ func (r *batchRun) release(ctx context.Context) {
 }
 
 func (r *batchRun) releaseAhead(ctx context.Context) (int, error) {
-	n, err := r.w.store.BatchBacklog(ctx, r.id, releaseSlice)
-	if err != nil || n >= releaseSlice {
+	n, err := r.w.store.BatchBacklog(ctx, r.id, store.ReleaseAhead)
+	if err != nil || n >= store.ReleaseAhead {
 		return 0, err
 	}
-	return r.w.store.ReleaseBatch(ctx, r.w.actor, r.id, releaseSlice)
+	return r.w.store.ReleaseBatch(ctx, r.w.actor, r.id, store.ReleaseAhead)
 }
 
 // passedOver are the operations that were refused a moment ago.

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -95,6 +94,6 @@ func (w *Worker) later() error {
 }
 
 func refusedWith(err error, code operation.Code) bool {
-	var r *operation.Refusal
-	return errors.As(err, &r) && r.Code == code
+	r, no := operation.RefusalIn(err)
+	return no && r.Code == code
 }

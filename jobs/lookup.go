@@ -21,14 +21,14 @@ type lookupWorker struct {
 func (l *lookupWorker) Work(ctx context.Context, job *river.Job[store.LookupArgs]) error {
 	w, id := l.w, job.Args.Operation
 	err := w.lookUpInTurn(ctx, id)
-	var refusal *operation.Refusal
+	_, no := operation.RefusalIn(err)
 	var snooze *river.JobSnoozeError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &snooze):
 		return err
-	case errors.As(err, &refusal), errors.Is(err, store.ErrNotFound):
+	case no, errors.Is(err, store.ErrNotFound):
 		w.log.Debug("lookup not recorded", "operation", id, "reason", err)
 	default:
 		w.log.Warn("lookup failed; the sweep will plan it again", "operation", id, "error", err)

@@ -55,8 +55,8 @@ func (w *Worker) insist(ctx context.Context, log *slog.Logger, try func() error)
 
 // decided reports that trying again would change nothing.
 func decided(err error) bool {
-	var refusal *operation.Refusal
-	return errors.As(err, &refusal) || errors.Is(err, store.ErrNotFound)
+	_, no := operation.RefusalIn(err)
+	return no || errors.Is(err, store.ErrNotFound)
 }
 
 // recordingTime ends after limit or, when the worker gives up, after its last words.
@@ -69,9 +69,9 @@ func (w *Worker) recordingTime(limit time.Duration) (context.Context, context.Ca
 // notClaimed says why no attempt was made. A refusal is normal: several wake-ups may
 // concern one operation, and the gate permits one.
 func (w *Worker) notClaimed(log *slog.Logger, err error) {
-	var refusal *operation.Refusal
+	refusal, no := operation.RefusalIn(err)
 	switch {
-	case errors.As(err, &refusal):
+	case no:
 		w.metrics.refused.WithLabelValues(string(refusal.Code)).Inc()
 		log.Debug("not permitted", "code", refusal.Code)
 	case errors.Is(err, store.ErrNotFound):

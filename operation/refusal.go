@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -114,6 +115,10 @@ func (r *Refusal) Error() string {
 	}
 	return s
 }
+
+// RefusalIn gives the refusal that an error is, or wraps; ok is false for any other error
+// and for none.
+func RefusalIn(err error) (r *Refusal, ok bool) { return errors.AsType[*Refusal](err) }
 
 // Refuse makes a refusal with parameters given as name, value, name, value.
 func Refuse(c Code, params ...string) *Refusal {

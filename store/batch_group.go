@@ -96,11 +96,11 @@ func (s *Store) claimOneByOne(ctx context.Context, a Actor, g *group, worker str
 	var out GroupClaimed
 	for _, u := range g.units {
 		d, err := s.ClaimAndDispatch(ctx, a, u.op.ID, worker)
-		var r *operation.Refusal
+		r, no := operation.RefusalIn(err)
 		switch {
 		case err == nil:
 			out.Dispatched = append(out.Dispatched, d)
-		case errors.As(err, &r):
+		case no:
 			out.Refused = append(out.Refused, GroupRefused{u.op.ID, r})
 		default:
 			s.log.Warn("an item of a batch cannot be claimed", "operation", u.op.ID, "batch", g.ID, "error", err)
@@ -230,8 +230,7 @@ func (u *unit) dispatchJoined(worker string) (Dispatched, *operation.Refusal, er
 // leave lets an operation be decided upon alone when the rules refused it on the way. The
 // row in memory is forgotten; nothing of it is written.
 func (g *group) leave(id operation.ID, err error, out *GroupClaimed) error {
-	var r *operation.Refusal
-	if !errors.As(err, &r) {
+	if _, no := operation.RefusalIn(err); !no {
 		return err
 	}
 	out.Alone = append(out.Alone, id)

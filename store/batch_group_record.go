@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -127,8 +126,7 @@ func (g *group) recordOne(r *groupRow, now time.Time, o Outcome, out *GroupRecor
 	}
 	u.taken = map[string]operation.ID{o.Result.TargetReference: ""}
 	err = u.record(r.Att, o.Result)
-	var refusal *operation.Refusal
-	if errors.As(err, &refusal) {
+	if _, no := operation.RefusalIn(err); no {
 		return false, nil
 	}
 	if err != nil {

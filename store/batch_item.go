@@ -63,16 +63,26 @@ func follows(flow *definition.Flow, stage, item string) map[string]bool {
 	return out
 }
 
-// waitsFor lists the earlier stages that keep an operation in the state waiting. An item of a
-// batch waits for the same item alone, which lets it go. Where it needs a whole stage the gate
-// holds it, ready as it is, and nobody has to find it again among thousands.
+// waitsFor lists the earlier stages that keep an operation in the state waiting.
 func waitsFor(flow *definition.Flow, o *opRow, rows []stageRow) []string {
-	earlier := earlierOpen(flow, o, rows)
+	return keepWaiting(flow, o, earlierOpen(flow, o, rows))
+}
+
+// keepWaiting gives those of the open earlier stages that keep an operation in the state
+// waiting. An item of a batch waits for the same item alone, which lets it go. Where it needs a
+// whole stage the gate holds it, ready as it is, and nobody has to find it again among
+// thousands.
+func keepWaiting(flow *definition.Flow, o *opRow, open []string) (out []string) {
 	if o.BatchID == "" {
-		return earlier
+		return open
 	}
 	followed := follows(flow, o.Stage, o.ItemKey)
-	return slices.DeleteFunc(earlier, func(stage string) bool { return !followed[stage] })
+	for _, stage := range open {
+		if followed[stage] {
+			out = append(out, stage)
+		}
+	}
+	return out
 }
 
 // ownBatch is the batch that the operation, or the one that it replaces, is an item of; "" =

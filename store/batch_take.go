@@ -9,11 +9,10 @@ import (
 	"github.com/lib/pq"
 )
 
-// How far a batch is released ahead, and how often its history says so.
-const (
-	releaseBacklog = 250 // ready operations at which no more are made
-	releaseNoted   = 250 // positions
-)
+// ReleaseAhead is how far a batch is released ahead: how many of its items become operations
+// in one transaction, how many that are ready are enough, and after how many its history
+// says how far it is.
+const ReleaseAhead = 250
 
 // takeHeadSQL locks the batch $1 against other releases. due: operations of it, but for $2, can
 // be claimed that are there already.
@@ -95,11 +94,11 @@ func (r *releasing) take(n int, worker string, except []operation.ID, out *Group
 		Released, Cleared, Number, Backlog int
 		Due                                bool
 	}
-	if err := r.get(&head, takeHeadSQL, string(r.ID), pq.Array(append([]operation.ID{}, except...)), releaseBacklog); err != nil {
+	if err := r.get(&head, takeHeadSQL, string(r.ID), pq.Array(append([]operation.ID{}, except...)), ReleaseAhead); err != nil {
 		return err
 	}
 	out.Due = head.Due
-	if head.Due || n < 1 || head.Backlog >= releaseBacklog || !r.mayRelease(head.Released, head.Cleared) {
+	if head.Due || n < 1 || head.Backlog >= ReleaseAhead || !r.mayRelease(head.Released, head.Cleared) {
 		return nil
 	}
 	var items []takenItem
@@ -123,7 +122,7 @@ func (r *releasing) take(n int, worker string, except []operation.ID, out *Group
 	if err := r.write(head.Number); err != nil {
 		return err
 	}
-	if head.Released > 0 && r.released < head.Cleared && head.Released/releaseNoted == r.released/releaseNoted {
+	if head.Released > 0 && r.released < head.Cleared && head.Released/ReleaseAhead == r.released/ReleaseAhead {
 		return nil
 	}
 	return r.noteRelease("")
@@ -166,7 +165,7 @@ func (u *unit) takeNew(worker string, suppressed bool) (d Dispatched, ok bool, e
 
 // unlessRefused passes over what the rules refused.
 func unlessRefused(err error) error {
-	if _, refused := errors.AsType[*operation.Refusal](err); refused {
+	if _, no := operation.RefusalIn(err); no {
 		return nil
 	}
 	return err

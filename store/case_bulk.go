@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -71,8 +70,7 @@ func (s *Store) workOnOne(ctx context.Context, a Actor, verb BulkVerb, c PickedC
 	default:
 		return "", ErrNotFound
 	}
-	var r *operation.Refusal
-	if errors.As(err, &r) {
+	if r, no := operation.RefusalIn(err); no {
 		return r.Code, nil
 	}
 	return operation.CodeOK, err

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -127,8 +125,7 @@ func (u *unit) claim(worker string) (Claimed, attemptRow, *operation.Refusal, er
 	}
 	f, err := u.gateFacts()
 	if err != nil {
-		var r *operation.Refusal
-		if errors.As(err, &r) {
+		if r, no := operation.RefusalIn(err); no {
 			return Claimed{}, attemptRow{}, r, nil
 		}
 		return Claimed{}, attemptRow{}, nil, err
@@ -163,13 +160,6 @@ func claimedOf(a attemptRow) Claimed {
 	return Claimed{Attempt: a.ID, Operation: a.Operation, Fence: a.Fence, Kind: a.Kind, Number: a.Number, LeaseUntil: a.LeaseUntil, LeaseCap: a.LeaseCap}
 }
 
-// heldByGate reports that none of the stages which an item of a batch needs is that of its own
-// item: see waitsFor.
-func (u *unit) heldByGate(f operation.Facts) bool {
-	followed := follows(u.flow, u.op.Stage, u.op.ItemKey)
-	return u.op.BatchID != "" && !slices.ContainsFunc(f.EarlierOpen, func(stage string) bool { return followed[stage] })
-}
-
 func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.ClearanceKind) {
 	var counted *int
 	if a.Kind != operation.AttemptReexecution {
@@ -186,7 +176,7 @@ func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.Clearan
 // unknown outcome that nothing protects any more goes to a person.
 func (u *unit) fallBack(f operation.Facts, r *operation.Refusal) error {
 	a := operation.AfterRefusal(f, r, u.profile.Retry, u.now)
-	if len(a.Events) == 0 || a.Events[0] == operation.EvStageReopened && u.heldByGate(f) {
+	if len(a.Events) == 0 || a.Events[0] == operation.EvStageReopened && len(keepWaiting(u.flow, u.op, f.EarlierOpen)) == 0 {
 		return nil
 	}
 	code := r.Code

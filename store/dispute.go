@@ -137,7 +137,6 @@ func (s *Store) DisputeSet(ctx context.Context, a Actor, form string, with Dispu
 
 // disputeOne gives the code of the refusal; "" = it is disputed.
 func (s *Store) disputeOne(ctx context.Context, a Actor, v Viewer, form string, with DisputedWith, x DisputeOne) (operation.Code, error) {
-	var r *operation.Refusal
 	shown := Shown{Operation: x.Operation, Revision: x.Revision, FormID: form + "/" + string(x.Operation), Said: with.said(), Reason: with.Evidence,
 		Files: Attached{Evidence: slices.Clone(with.Files)}}
 	err := s.disputeVerb(ctx, a, shown, with.Link, func(u *unit) error {
@@ -149,7 +148,7 @@ func (s *Store) disputeOne(ctx context.Context, a Actor, v Viewer, form string, 
 		}
 		return nil
 	})
-	if errors.As(err, &r) {
+	if r, no := operation.RefusalIn(err); no {
 		if slices.Contains(operation.Codes, r.Code) {
 			return r.Code, nil
 		}

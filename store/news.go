@@ -230,12 +230,12 @@ func (s *Store) tie(ctx context.Context, a Actor, id NewsID, op operation.ID) er
 // newsStuck keeps news that the rules refuse from being tried again and again; a person
 // sees why. Other errors pass.
 func (s *Store) newsStuck(ctx context.Context, id NewsID, err error) error {
-	var r *operation.Refusal
-	if !errors.As(err, &r) && !errors.Is(err, ErrNotFound) {
+	r, no := operation.RefusalIn(err)
+	if !no && !errors.Is(err, ErrNotFound) {
 		return nil
 	}
 	why := "not_found"
-	if r != nil {
+	if no {
 		why = string(r.Code)
 	}
 	return s.write(ctx, func(t *tx) error {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -16,8 +15,8 @@ const refusedPerMinute = 60
 // the history by clicking. It is a transaction of its own: the refused one left nothing,
 // and the operation is not touched. A failure is logged, the refusal stands anyway.
 func (s *Store) noteRefused(ctx context.Context, a Actor, id operation.ID, err error) {
-	var r *operation.Refusal
-	if a.UserID() == "" || !errors.As(err, &r) {
+	r, no := operation.RefusalIn(err)
+	if a.UserID() == "" || !no {
 		return
 	}
 	switch r.Code {

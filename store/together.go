@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"holdpoint/operation"
@@ -200,9 +199,8 @@ func (s *Store) DecideTogether(ctx context.Context, a Actor, form, flow, stage s
 		}
 		d.Together, d.Decision, d.FormID = true, operation.Approve, form+"/"+string(d.Operation)
 		err := s.Decide(ctx, a, d)
-		var r *operation.Refusal
-		code := operation.Code("")
-		if errors.As(err, &r) {
+		code := operation.CodeOK
+		if r, no := operation.RefusalIn(err); no {
 			code = r.Code
 		} else if err != nil {
 			return err
