@@ -72,7 +72,7 @@ const (
 
 // JudgeWindow decides whether a batch must pause by itself. marks stand in order, the newest
 // first, since the batch last went on; bounced is how many of the newest limits.Last confirmed
-// items bounced. A limit is passed when more than its share of a full window is bad: a window
+// items were sent since then and bounced. A limit is passed when more than its share of a full window is bad: a window
 // that is not full yet counts what is missing as good, so that one bad outcome among the first
 // three pauses nothing, and a batch in which everything fails still stops early.
 func JudgeWindow(marks []BatchMark, bounced int, limits BatchLimits) BatchAlarm {

@@ -126,7 +126,14 @@ func permitClearance(f Facts, now time.Time) *Refusal {
 		return Refuse(CodeNotApproved)
 	case c.VersionID == "" || c.VersionID != f.Version.ID || c.Hash == [32]byte{} || c.Hash != f.Version.Hash:
 		return Refuse(CodeHashMismatch)
-	case !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt):
+	}
+	return c.Lapsed(now)
+}
+
+// Lapsed says why a clearance permits nothing any more, whatever it is about: it has expired,
+// or of those who gave it too few may still give it; nil = it holds.
+func (c *Clearance) Lapsed(now time.Time) *Refusal {
+	if !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt) {
 		return Refuse(CodeApprovalExpired, "at", stamp(c.ExpiresAt))
 	}
 	if len(c.Groups) > 0 {

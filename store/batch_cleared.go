@@ -30,6 +30,12 @@ type approverRow struct {
 	Roles  string
 }
 
+// lapsed says why a batch's clearance lets nothing more of it go; nil = it holds.
+func (b *batchCleared) lapsed(now time.Time) *operation.Refusal {
+	c := operation.Clearance{ExpiresAt: timeOf(b.Expires), Required: b.Required, Groups: b.groups, Approvers: b.approvers}
+	return c.Lapsed(now)
+}
+
 // readClearances reads what people decided about the batch.
 func (c *heldBatch) readClearances() error {
 	var rows []*batchCleared

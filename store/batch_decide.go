@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 
 	"holdpoint/operation"
 )
@@ -194,28 +196,73 @@ func (c *batchChange) canary() int {
 }
 
 // SweepBatches moves batches whose approval no longer holds, and of which something is not
-// released yet, back to their approvers. It returns how many.
+// released yet, back to their approvers: it has expired, or too few of those who gave it may
+// still give it. It returns how many.
 func (s *Store) SweepBatches(ctx context.Context, a Actor) (int, error) {
-	return s.sweepBatches(ctx, a, `SELECT id FROM batches WHERE expires_at <= clock_timestamp() AND state IN ('canary', 'running') AND stopped_at IS NULL ORDER BY expires_at LIMIT 100`,
-		func(c *batchChange) error {
-			if c.b.ExpiresAt == nil || c.now.Before(*c.b.ExpiresAt) || !c.b.State.Cleared() || c.b.Stopped() {
-				return errDone
+	return sweepEach(ctx, s, `SELECT id FROM batches WHERE state IN ('canary', 'running') AND stopped_at IS NULL AND (expires_at <= clock_timestamp() OR released < cleared) ORDER BY expires_at LIMIT 1000`,
+		func(id operation.BatchID) (bool, error) {
+			if lapsed, err := s.batchLapsed(ctx, id); err != nil || !lapsed {
+				return false, err
 			}
-			c.b.ExpiresAt = nil
-			if c.b.Released >= c.b.Cleared {
-				return nil // what went out has clearances of its own; nothing waits here
-			}
-			return c.expire()
+			return s.sweepBatch(ctx, a, id, (*batchChange).lapse)
 		})
 }
 
+// lapse takes the batch back to its approvers when its clearance holds no longer.
+func (c *batchChange) lapse() error {
+	if !c.b.State.Cleared() || c.b.Stopped() {
+		return errDone
+	}
+	why, err := c.lapsed(c.b.ID)
+	if err != nil || why == nil {
+		return errors.Join(err, errDone)
+	}
+	c.b.ExpiresAt = nil
+	if c.b.Released >= c.b.Cleared {
+		return nil // what went out has clearances of its own; nothing waits here
+	}
+	return c.expire(why.Code)
+}
+
+// batchLapsed looks, without a lock, whether a batch's clearance may hold no longer.
+func (s *Store) batchLapsed(ctx context.Context, id operation.BatchID) (lapsed bool, err error) {
+	err = s.snapshot(ctx, func(t *tx) error {
+		why, err := t.lapsed(id)
+		lapsed = why != nil
+		return err
+	})
+	return lapsed, err
+}
+
+// peekCommonSQL is commonSQL without a transaction ID.
+var peekCommonSQL = strings.Replace(commonSQL, "pg_current_xact_id()::text", "''", 1)
+
+// lapsed says why the clearance of a batch holds no longer; nil = it holds, or there is none.
+func (t *tx) lapsed(id operation.BatchID) (*operation.Refusal, error) {
+	h := &heldBatch{tx: t}
+	if err := t.get(&h.commonRow, peekCommonSQL, string(id)); err != nil {
+		return nil, err
+	}
+	if err := h.definitions(); err != nil {
+		return nil, err
+	}
+	switch c := h.cleared[h.ClearanceID]; {
+	case h.ExpiresAt != nil && !h.at().Before(*h.ExpiresAt):
+		return operation.Refuse(operation.CodeApprovalExpired), nil
+	case c == nil:
+		return nil, nil
+	default:
+		return c.lapsed(h.at()), nil
+	}
+}
+
 // expire asks the approvers anew: about the whole while nothing was released, else about the rest.
-func (c *batchChange) expire() error {
+func (c *batchChange) expire(why operation.Code) error {
 	c.b.Round++
 	c.b.State = operation.BatchCanaryReview
 	if c.b.Released == 0 {
 		c.b.State, c.b.ClearanceID, c.b.Cleared = operation.BatchPendingApproval, "", 0
 	}
 	c.planBatch(&c.b, nil, nil, true)
-	return c.note("expire", string(operation.CodeApprovalExpired), "cause", string(operation.CodeApprovalExpired))
+	return c.note("expire", string(why), "cause", string(why))
 }

@@ -174,6 +174,10 @@ func (g *group) claim(n int, worker string, except []operation.ID, out *GroupCla
 // claimOne decides about one member. What is unusual about it is left to be decided alone.
 func (g *group) claimOne(u *unit, worker string, suppressed bool, out *GroupClaimed) error {
 	id := u.op.ID
+	if u.op.RequestID != "" || u.op.Unsettled > 0 || u.op.OpenAttempt != "" || u.op.Stated || u.op.Disputed {
+		out.Alone = append(out.Alone, id)
+		return nil
+	}
 	if suppressed {
 		if err := u.giveUp(string(operation.CodeSuppressed), string(operation.CodeSuppressed)); err != nil {
 			return err
@@ -182,7 +186,7 @@ func (g *group) claimOne(u *unit, worker string, suppressed bool, out *GroupClai
 		g.units = append(g.units, u)
 		return nil
 	}
-	if u.read.Clr.Batch == "" || u.op.RequestID != "" || u.op.Unsettled > 0 || u.op.OpenAttempt != "" {
+	if u.read.Clr.Batch == "" {
 		out.Alone = append(out.Alone, id)
 		return nil
 	}

@@ -12,14 +12,15 @@ import (
 // pauses it when more of them are bad than its flow permits. It gives the limit that was
 // passed; none is when it goes on, or is paused or stopped already.
 func (s *Store) JudgeBatch(ctx context.Context, a Actor, id operation.BatchID) (operation.BatchAlarm, error) {
-	alarm, err := s.batchAlarm(ctx, id)
+	alarm, revision, err := s.batchAlarm(ctx, id)
 	if err != nil || alarm.Kind == "" {
 		return alarm, err
 	}
 	why := alarm.Reason()
 	paused := false
 	err = s.changeBatch(ctx, a, id, true, nil, func(c *batchChange) error {
-		if paused = !c.b.Paused() && !c.b.Stopped() && c.b.State.Cleared(); !paused {
+		// What somebody decided meanwhile, a pause and its end above all, is judged anew.
+		if paused = c.b.Revision == revision && !c.b.Paused() && !c.b.Stopped() && c.b.State.Cleared(); !paused {
 			return errDone
 		}
 		c.pauseBatch(why, alarm.Kind)
@@ -32,8 +33,12 @@ func (s *Store) JudgeBatch(ctx context.Context, a Actor, id operation.BatchID) (
 	return alarm, nil
 }
 
-// batchAlarm judges the newest marks.
-func (s *Store) batchAlarm(ctx context.Context, id operation.BatchID) (operation.BatchAlarm, error) {
+// resumedSQL is when the batch $1 last went on after a pause.
+const resumedSQL = `COALESCE((SELECT max(h.at) FROM history h WHERE h.subject_kind = 'batch' AND h.subject_id = $1 AND h.action = 'resume'), '-infinity')`
+
+// batchAlarm judges the newest marks, and the bounces of what was sent, since the batch last
+// went on. It gives the revision of the batch that it looked at.
+func (s *Store) batchAlarm(ctx context.Context, id operation.BatchID) (operation.BatchAlarm, int64, error) {
 	var b Batch
 	var marks []operation.BatchMark
 	var bounced int
@@ -53,17 +58,16 @@ func (s *Store) batchAlarm(ctx context.Context, id operation.BatchID) (operation
 		if st, ok := stageOf(f, b.Stage); ok && st.ForEach != nil {
 			limits = st.ForEach.PauseWhen
 		}
-		if err := q.SelectContext(ctx, &marks, `SELECT confirmed, not_started AS notstarted, unknown FROM batch_marks WHERE batch_id = $1 AND at > COALESCE((SELECT max(h.at) FROM history h
-			WHERE h.subject_kind = 'batch' AND h.subject_id = $1 AND h.action = 'resume'), '-infinity') ORDER BY id DESC LIMIT $2`, string(id), limits.Last); err != nil {
+		if err := q.SelectContext(ctx, &marks, `SELECT confirmed, not_started AS notstarted, unknown FROM batch_marks WHERE batch_id = $1 AND at > `+resumedSQL+` ORDER BY id DESC LIMIT $2`, string(id), limits.Last); err != nil {
 			return err
 		}
-		return q.GetContext(ctx, &bounced, `SELECT count(*) FILTER (WHERE delivery IN ('bounced', 'complained', 'dropped')) FROM (SELECT delivery FROM operations
+		return q.GetContext(ctx, &bounced, `SELECT count(*) FILTER (WHERE delivery IN ('bounced', 'complained', 'dropped') AND last_dispatch > `+resumedSQL+`) FROM (SELECT delivery, last_dispatch FROM operations
 			WHERE batch_id = $1 AND state = 'confirmed' ORDER BY batch_no DESC LIMIT $2) o`, string(id), limits.Last)
 	})
 	if err != nil || b.Paused() || b.Stopped() || !b.State.Cleared() {
-		return operation.BatchAlarm{}, err
+		return operation.BatchAlarm{}, b.Revision, err
 	}
-	return operation.JudgeWindow(marks, bounced, limits), nil
+	return operation.JudgeWindow(marks, bounced, limits), b.Revision, nil
 }
 
 // BatchBacklog gives how many operations of a batch are ready, at most limit: whether more of

@@ -130,12 +130,14 @@ func (s *Store) CancelBatch(ctx context.Context, a Actor, sh BatchShown) error {
 
 // sweepBatches decides about each batch that a query names, one transaction each.
 func (s *Store) sweepBatches(ctx context.Context, a Actor, q string, fn func(*batchChange) error) (int, error) {
-	return sweepEach(ctx, s, q, func(id operation.BatchID) (moved bool, err error) {
-		err = s.changeBatch(ctx, a, id, false, nil, func(c *batchChange) error {
-			err := fn(c)
-			moved = err == nil
-			return err
-		})
-		return moved, err
+	return sweepEach(ctx, s, q, func(id operation.BatchID) (bool, error) { return s.sweepBatch(ctx, a, id, fn) })
+}
+
+func (s *Store) sweepBatch(ctx context.Context, a Actor, id operation.BatchID, fn func(*batchChange) error) (moved bool, err error) {
+	err = s.changeBatch(ctx, a, id, false, nil, func(c *batchChange) error {
+		err := fn(c)
+		moved = err == nil
+		return err
 	})
+	return moved, err
 }

@@ -116,7 +116,7 @@ func newReleasing(h *heldBatch) *releasing {
 // mayRelease reports that more may be released: people have cleared it, and their decision
 // holds. When it holds no longer, they approve the rest anew.
 func (r *releasing) mayRelease(released, cleared int) bool {
-	return r.State.Cleared() && released < cleared && r.clearance != nil && (r.clearance.Expires == nil || r.now.Before(*r.clearance.Expires))
+	return r.State.Cleared() && released < cleared && r.clearance != nil && r.clearance.lapsed(r.now) == nil
 }
 
 func (r *releasing) release(slice int) (int, error) {
