@@ -239,7 +239,7 @@ func (b panelOf) dispute() *views.DisputeForm {
 }
 
 func (b panelOf) evidence() *views.EvidenceForm {
-	if (b.p.State == operation.Draft || b.p.State == operation.PendingApproval) && b.keep == "" {
+	if (b.p.State == operation.Draft || b.p.State == operation.PendingApproval) && b.keep == "" && !restored(b.p) {
 		return nil
 	}
 	form, t := b.form("evidence")
