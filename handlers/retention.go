@@ -104,20 +104,38 @@ func (s *site) erase(c echo.Context, at *operationAt, t typed) error {
 		t.wrong("confirm", views.Sentence(views.ErrorConfirm))
 		return s.showAgain(c, at.p, t)
 	}
-	if err := s.Store.EraseOperation(at.ctx, at.actor, at.p.ID, t.text("reason")); err != nil {
+	went, err := s.Store.EraseOperation(at.ctx, at.actor, at.p.ID, t.text("reason"))
+	if err != nil {
 		return s.answer(c, at.p, t, err, "")
 	}
-	return s.answer(c, at.p, t, nil, views.FlashErased)
+	if len(went) == 0 {
+		return calm(c, backFrom(at.p, t), "keeping.nothing_left")
+	}
+	p := web.VisitOf(c).Printer()
+	var words []string
+	for _, kind := range went {
+		words = append(words, p.T("retention.kind."+string(kind)))
+	}
+	return s.answer(c, at.p, t, nil, views.FlashErased, "What", strings.Join(words, p.T("list.join")))
 }
 
 // erase offers to take the bodies away to whoever administers, once the operation is
 // closed, nothing about it is open and there is something left.
 func (b panelOf) erase() *views.ReasonForm {
-	if b.p.MayErase() != nil || !b.n.viewer.Has(operation.RoleAdmin) || !b.p.HasBodies() {
+	if b.p.MayErase() != nil || !b.n.viewer.Has(operation.RoleAdmin) {
+		return nil
+	}
+	kinds := b.p.Bodies()
+	if len(kinds) == 0 {
 		return nil
 	}
 	form, t := b.form("erase")
-	return &views.ReasonForm{Form: form, Reason: t.val("reason"), Confirm: true}
+	out := &views.ReasonForm{Form: form, Reason: t.val("reason"), Confirm: true}
+	for _, kind := range kinds {
+		out.Effects = append(out.Effects, "keeping.goes."+string(kind))
+	}
+	out.Effects = append(out.Effects, "keeping.stays")
+	return out
 }
 
 // erasureOf says when, by whom and why the bodies of a kind went; nil = they did not.

@@ -35,19 +35,22 @@ func TestErase(t *testing.T) {
 	}
 	admin := h.as(t, "admin")
 	page := admin.get(opPath(id)).want(200)
+	if page.says("Contents and the bytes sent go for good", "statements and lookups go for good"); strings.Contains(page.text(), "attachments go for good") {
+		t.Error("what is not there is said to go")
+	}
 	admin.submit(page, "form-erase", "reason", "She asked for it.").want(422).says("She asked for it.")
 	admin.submit(page, "form-erase", "confirm", "yes").want(422)
 	if n := h.Count(t, "erasures"); n != 0 {
 		t.Fatalf("%d erasures without a reason or a confirmation", n)
 	}
 	after := admin.follow(admin.submit(page, "form-erase", "reason", "She asked for it.", "confirm", "yes").want(303))
-	after.says("The content is erased", "Erased for privacy", "She asked for it.", "Admin")
+	after.says("Erased: Contents, Statements and lookups. Facts", "Erased for privacy", "She asked for it.", "Admin")
 	if after.has("form-erase") != nil {
 		t.Error("it is offered once more, though nothing is left")
 	}
-	admin.follow(admin.submit(page, "form-erase", "reason", "She asked for it.", "confirm", "yes").want(303)) // twice is once
-	if n := h.Count(t, "erasures"); n != 3 {
-		t.Errorf("%d erasures, want one of each kind", n)
+	admin.follow(admin.submit(page, "form-erase", "reason", "She asked for it.", "confirm", "yes").want(303)).says("Nothing was left to erase") // twice is once
+	if n := h.Count(t, "erasures"); n != 2 {
+		t.Errorf("%d erasures, want one of each kind of which something was there", n)
 	}
 	for _, who := range []string{"ops", "auditor"} {
 		a := h.as(t, who).get(opPath(id)).want(200).says("Erased for privacy", "She asked for it.", "The text was erased; its hash stays.", "note_1")

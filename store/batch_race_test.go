@@ -213,7 +213,10 @@ func TestBatchErase(t *testing.T) {
 	}
 	var one string
 	ok(t, f.Owner.QueryRow(`SELECT id FROM operations WHERE batch_id = $1 AND batch_no = 1`, string(id)).Scan(&one))
-	ok(t, s.EraseOperation(ctx, store.System("command"), operation.ID(one), "asked for"))
+	went, err := s.EraseOperation(ctx, store.System("command"), operation.ID(one), "asked for")
+	if ok(t, err); !slices.Equal(went, []store.RetentionKind{store.RetainContents}) || f.Count(t, "history WHERE subject_id = $1 AND action LIKE 'erase%'", one) != 1 {
+		t.Errorf("erased %v of an operation with nothing but contents", went)
+	}
 	if n := f.Count(t, "batch_bodies WHERE batch_id = $1 AND position = 1", string(id)); n != 0 {
 		t.Error("the item of an erased operation keeps its body")
 	}

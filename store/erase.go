@@ -38,35 +38,34 @@ func (p *OperationPage) MayErase() *operation.Refusal {
 	return nil
 }
 
-// HasBodies reports that something of the operation can still be erased.
-func (p *OperationPage) HasBodies() bool {
-	for _, v := range p.Versions {
-		if len(v.Salt) > 0 || v.ContentText != "" {
-			return true
-		}
+// Bodies are the kinds of which something of the operation can still be erased.
+func (p *OperationPage) Bodies() []RetentionKind {
+	var out []RetentionKind
+	if slices.ContainsFunc(p.Versions, func(v VersionRow) bool { return len(v.Salt) > 0 || v.ContentText != "" }) ||
+		slices.ContainsFunc(p.Attempts, func(a AttemptView) bool { return a.Resolved != nil || a.AsBefore }) {
+		out = append(out, RetainContents)
 	}
-	for _, a := range p.Attempts {
-		if a.Resolved != nil || a.AsBefore {
-			return true
-		}
+	if slices.ContainsFunc(p.Attachments, func(a AttachmentRow) bool { return !a.Erased }) {
+		out = append(out, RetainAttachments)
 	}
-	for _, e := range p.Evidence {
-		if e.Body != "" || e.Link != "" {
-			return true
-		}
+	if slices.ContainsFunc(p.Evidence, func(e EvidenceRow) bool { return e.Body != "" || e.Link != "" }) {
+		out = append(out, RetainEvidence)
 	}
-	return slices.ContainsFunc(p.Attachments, func(a AttachmentRow) bool { return !a.Erased })
+	return out
 }
 
 // EraseOperation takes the bodies of one closed operation away, for a reason that a
 // person gives: an admin who proved lately who they are, or the command line. Nothing
-// open may be about it. What is gone already is no error.
-func (s *Store) EraseOperation(ctx context.Context, a Actor, id operation.ID, reason string) error {
+// open may be about it. It gives the kinds of which something went; what is gone already, or
+// was never there, is no error and is not recorded.
+func (s *Store) EraseOperation(ctx context.Context, a Actor, id operation.ID, reason string) ([]RetentionKind, error) {
 	reason = storable(strings.TrimSpace(reason))
 	if reason == "" {
-		return operation.Refuse(operation.CodeReasonMissing)
+		return nil, operation.Refuse(operation.CodeReasonMissing)
 	}
-	return s.change(ctx, a, id, func(u *unit) error {
+	var went []RetentionKind
+	err := s.change(ctx, a, id, func(u *unit) error {
+		went = nil
 		if err := u.mayAdmin(a); err != nil {
 			return err
 		}
@@ -74,37 +73,46 @@ func (s *Store) EraseOperation(ctx context.Context, a Actor, id operation.ID, re
 			return err
 		}
 		for _, kind := range ofOperations {
-			if err := u.erase(kind, reason, 0); err != nil {
+			gone, err := u.erase(kind, reason, 0)
+			if err != nil {
 				return err
+			}
+			if gone {
+				went = append(went, kind)
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return went, nil
 }
 
-// eraseSQL records an erasure, unless nothing has come since the last one. What was
-// touched last by an erasure counts as touched when it was before.
+// eraseSQL records an erasure of what is there, and of contents once in any case: the event
+// and the run's inputs go when those of all the run's operations are erased. What was touched
+// last by an erasure counts as touched when it was before.
 const eraseSQL = `INSERT INTO erasures (id, operation_id, kind, actor_kind, actor_id, reason, days, at, since)
 	SELECT $1, o.id, $3, $4, $5, $6, NULLIF(CAST($7 AS int), 0), $8, COALESCE((SELECT min(e.since) FROM erasures e WHERE e.operation_id = o.id AND e.at = $9), $9)
-	FROM operations o WHERE o.id = $2 AND (NOT EXISTS (SELECT 1 FROM erasures e WHERE e.operation_id = o.id AND e.kind = $3) OR CASE $3
+	FROM operations o WHERE o.id = $2 AND ($3 = 'contents' AND NOT EXISTS (SELECT 1 FROM erasures e WHERE e.operation_id = o.id AND e.kind = $3) OR CASE $3
 		WHEN 'contents' THEN EXISTS (SELECT 1 FROM content_versions v JOIN version_bodies b ON b.version_id = v.id WHERE v.operation_id = o.id)
 		WHEN 'attachments' THEN EXISTS (SELECT 1 FROM attachments a JOIN attachment_bodies b ON b.attachment_id = a.id WHERE a.operation_id = o.id)
 		ELSE EXISTS (SELECT 1 FROM evidence v WHERE v.operation_id = o.id AND (v.body <> '' OR v.link <> '')) END)
 	ON CONFLICT (operation_id, kind, at) DO NOTHING`
 
 // erase takes the bodies of one kind away and records it. days is the rule's, 0 = a
-// person asked for it.
-func (u *unit) erase(kind RetentionKind, reason string, days int) error {
+// person asked for it. It says whether anything was there.
+func (u *unit) erase(kind RetentionKind, reason string, days int) (bool, error) {
 	n, err := u.exec(eraseSQL, newID("era"), string(u.op.ID), string(kind), string(u.actor.Kind), u.actor.ID, reason, days, u.now, u.op.UpdatedAt)
 	if err != nil || n == 0 {
-		return err
+		return false, err
 	}
 	var gone int
 	if err := u.get(&gone, `SELECT erase_bodies($1, $2)`, string(u.op.ID), string(kind)); err != nil {
 		if violates(err, "bodies_kept") {
-			return operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
+			return false, operation.Refuse(operation.CodeForbiddenMove, "state", string(u.op.State))
 		}
-		return err
+		return false, err
 	}
 	if kind == RetainContents {
 		u.op.Title = ""
@@ -115,7 +123,7 @@ func (u *unit) erase(kind RetentionKind, reason string, days int) error {
 	}
 	action := "erase_" + string(kind)
 	u.note(u.op, action, reason, "rows", strconv.Itoa(gone), "days", rule)
-	return nil
+	return gone > 0, nil
 }
 
 // What one sweep erases at most: operations of one kind, deliveries and events.
@@ -165,7 +173,8 @@ func (s *Store) sweepOperations(ctx context.Context, a Actor, kind RetentionKind
 			if !u.op.State.Closed() || u.op.Remedy != "" || u.op.Disputed {
 				return errDone // it was opened again meanwhile
 			}
-			return u.erase(kind, keptForTerm, days)
+			_, err := u.erase(kind, keptForTerm, days)
+			return err
 		})
 		if err != nil {
 			return n, err

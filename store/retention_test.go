@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	f, s := inDoubt(t)
 	admin := f.Fresh(t, "admin")
-	if err := f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer"); err == nil {
+	if _, err := f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer"); err == nil {
 		t.Fatal("an open operation was erased")
 	}
 	if n := f.Count(t, "erasures"); n != 0 {
@@ -26,13 +27,18 @@ func TestErase(t *testing.T) {
 	sh := s.shown("It is there.")
 	sh.Files = store.Attached{Evidence: []store.Attachment{attachment(t, "log.png", pngOf(t, 3, 2))}}
 	s.must(f.Store.ConfirmDone(t.Context(), f.As("ops"), sh, store.Reference{ID: "cpn_1"}))
-	refused(t, f.Store.EraseOperation(t.Context(), f.As("ops"), s.id, "asked for"), operation.CodeNotEntitled)
-	refused(t, f.Store.EraseOperation(t.Context(), admin, s.id, " "), operation.CodeReasonMissing)
+	_, err := f.Store.EraseOperation(t.Context(), f.As("ops"), s.id, "asked for")
+	refused(t, err, operation.CodeNotEntitled)
+	_, err = f.Store.EraseOperation(t.Context(), admin, s.id, " ")
+	refused(t, err, operation.CodeReasonMissing)
 	before, err := f.Store.FindOperation(t.Context(), f.As("ops"), s.id)
 	s.must(err)
 	hash := before.Current().HashHex()
-	for range 2 { // twice is once
-		s.must(f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer"))
+	for _, want := range [][]store.RetentionKind{{store.RetainContents, store.RetainAttachments, store.RetainEvidence}, nil} { // twice is once
+		went, err := f.Store.EraseOperation(t.Context(), admin, s.id, "asked for by the customer")
+		if s.must(err); !slices.Equal(went, want) {
+			t.Errorf("erased %v, want %v", went, want)
+		}
 	}
 	p, err := f.Store.FindOperation(t.Context(), f.As("ops"), s.id)
 	s.must(err)
@@ -66,7 +72,9 @@ func TestErase(t *testing.T) {
 	if p.MayErase() != nil {
 		t.Error("it may not be erased once more")
 	}
-	s.must(f.Store.EraseOperation(t.Context(), admin, s.id, "asked for once more"))
+	if went, err := f.Store.EraseOperation(t.Context(), admin, s.id, "asked for once more"); err != nil || !slices.Equal(went, []store.RetentionKind{store.RetainEvidence}) {
+		t.Errorf("erased %v, %v", went, err)
+	}
 	if n := f.Count(t, "erasures WHERE reason = 'asked for once more'"); n != 1 {
 		t.Errorf("%d further erasures, want one, of the statement", n)
 	}

@@ -134,7 +134,9 @@ func families() map[string][]string {
 	f["acceptance.by."], f["acceptance.part."], f["acceptance.sign."] = []string{operation.CountedByLedger, operation.CountedByLookup}, AcceptanceParts, AcceptanceParts
 	f["acceptance.attempt."] = names([]operation.AttemptKind{operation.AttemptFirst, operation.AttemptRetry, operation.AttemptProtected, operation.AttemptReexecution})
 	f["acceptance.lookup."] = f["lookup."]
-	f["do."] = append(f["do."], "acceptance", "open_incident", "sign_incident", "erase", "erase_effect", "erase_confirm")
+	f["do."] = append(f["do."], "acceptance", "open_incident", "sign_incident", "erase", "erase_confirm")
+	f["keeping.goes."] = []string{"contents", "attachments", "evidence"}
+	f["batch."] = append(f["batch."], "pause_not", "resume_not")
 	limitFamilies(f)
 	f["figures.says."], f["figures.defines."] = names(operation.Figures), names(operation.Figures)
 	f["figures.group."], f["figures.step."] = []string{"coming_in", "going_out", "in_doubt", "people"}, []string{"day", "week", "month"}

@@ -208,6 +208,8 @@ type ReasonForm struct {
 	Confirm bool
 	// Effect is the key of what it does where that differs from the usual; "" = the usual.
 	Effect string
+	// Effects are the keys of several things that it does, in place of Effect.
+	Effects []string
 	// InFlight is how many attempts are under way now (pause).
 	InFlight int
 }

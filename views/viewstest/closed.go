@@ -10,7 +10,7 @@ import (
 func closedPage(state operation.State) views.OperationModel {
 	m := taskPage(state, operation.DecideNothing, 0)
 	m.Head.Responsible = views.Who{}
-	m.Panel = views.Panel{Erase: &views.ReasonForm{Form: form("/operations/x/erase"), Confirm: true}, Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Closed: true}}
+	m.Panel = views.Panel{Erase: &views.ReasonForm{Form: form("/operations/x/erase"), Confirm: true, Effects: []string{"keeping.goes.contents", "keeping.goes.evidence", "keeping.stays"}}, Dispute: &views.DisputeForm{Form: form("/operations/x/dispute")}, Evidence: &views.EvidenceForm{Form: form("/operations/x/evidence"), Closed: true}}
 	return m
 }
 

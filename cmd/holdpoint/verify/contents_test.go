@@ -115,7 +115,8 @@ func TestErasedByVerb(t *testing.T) {
 		t.Errorf("%s", f)
 	}
 	w.do(`UPDATE evidence SET body = rtrim(body, '!')`)
-	ok(t, w.Store.EraseOperation(t.Context(), w.Fresh(t, "admin"), id, "asked for"))
+	_, err := w.Store.EraseOperation(t.Context(), w.Fresh(t, "admin"), id, "asked for")
+	ok(t, err)
 	w.publish()
 	r = w.verify(withContents)
 	w.whole(r)
