@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strconv"
@@ -223,12 +224,13 @@ type figureDrawing struct {
 	board  *store.FigureBoard
 	limits []store.LimitSeen
 	titles map[string]string // of destinations
+	flows  map[string]string // titles of flows
 	p      *text.Printer
 }
 
 func (s *site) drawing(c echo.Context, a figureAsk) (*figureDrawing, error) {
 	v, ctx := web.VisitOf(c), c.Request().Context()
-	d := &figureDrawing{ask: a, p: v.Printer(), titles: map[string]string{}}
+	d := &figureDrawing{ask: a, p: v.Printer(), titles: map[string]string{}, flows: map[string]string{}}
 	var err error
 	if d.board, err = s.Store.FindFigureBoard(ctx, v.Actor(), a.FigureQuery); err != nil {
 		return nil, err
@@ -243,12 +245,15 @@ func (s *site) drawing(c echo.Context, a figureAsk) (*figureDrawing, error) {
 	for _, n := range names.Destinations {
 		d.titles[n.Name] = namedTitle(n, d.p)
 	}
+	for _, n := range names.Flows {
+		d.flows[n.Name] = namedTitle(n, d.p)
+	}
 	return d, nil
 }
 
-func (d *figureDrawing) title(destination string) string {
-	if t := d.titles[destination]; t != "" {
-		return t
-	}
-	return destination
+func (d *figureDrawing) title(destination string) string { return titledOr(d.titles, destination) }
+
+// titledOr is a title, else the name.
+func titledOr(titles map[string]string, name string) string {
+	return cmp.Or(titles[name], name)
 }

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"net/url"
+	"strings"
 	"time"
 
 	"holdpoint/operation"
@@ -37,7 +38,9 @@ func (d *figureDrawing) one(series store.FigureSeries, destination string, large
 		l.Cells = append(l.Cells, views.FigureCell{From: p.From, To: p.To, FigureAmount: figureAmount(p.FigureValue), ListURL: d.listURL(f, destination, p.From, p.To, false)})
 	}
 	limit, dashed := d.limit(f, destination)
-	l.Limit = limit
+	if l.Limit = limit; limit == nil {
+		l.Parts = d.parts(f, destination)
+	}
 	id := "c-" + string(f)
 	if destination != "" {
 		id += "-" + rowSafe(destination)
@@ -73,7 +76,7 @@ func (d *figureDrawing) limit(f operation.Figure, destination string) (*views.Fi
 	if found == nil {
 		return nil, nil
 	}
-	out := &views.FigureLimit{Words: d.p.LimitWords(string(f.Kind()), found.Side == operation.LimitUnder, found.Value, found.SpanHours),
+	out := &views.FigureLimit{Words: d.words(*found),
 		URL: views.PathLimits + "/" + url.PathEscape(string(found.ID))}
 	if found.Breach != nil {
 		out.Over, out.Since = true, found.Breach.OpenedAt
@@ -91,6 +94,44 @@ func (d *figureDrawing) limit(f operation.Figure, destination string) (*views.Fi
 		}
 	}
 	return out, &v
+}
+
+// parts are the limits of a figure for less than it is asked for: for one flow, destination or
+// source; nil = there is none.
+func (d *figureDrawing) parts(f operation.Figure, destination string) *views.FigureParts {
+	var out *views.FigureParts
+	for _, l := range d.limits {
+		if l.Figure != f || d.ask.Flow != "" && l.Flow != d.ask.Flow || destination != "" && l.Destination != destination {
+			continue
+		}
+		if out == nil {
+			out = &views.FigureParts{Scope: d.scope(l, destination), Words: d.words(l), URL: views.PathLimits + "/" + url.PathEscape(string(l.ID))}
+		} else {
+			out.Scope, out.Words, out.URL = "", "", views.PathLimits
+		}
+		out.N++
+		out.Over = out.Over || l.Breach != nil
+	}
+	return out
+}
+
+// scope names what a limit is narrowed to, besides what is asked for.
+func (d *figureDrawing) scope(l store.LimitSeen, destination string) string {
+	var parts []string
+	if l.Flow != d.ask.Flow {
+		parts = append(parts, titledOr(d.flows, l.Flow))
+	}
+	if l.Destination != destination {
+		parts = append(parts, d.title(l.Destination))
+	}
+	if l.Source != "" {
+		parts = append(parts, l.Source)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (d *figureDrawing) words(l store.LimitSeen) string {
+	return d.p.LimitWords(string(l.Figure.Kind()), l.Side == operation.LimitUnder, l.Value, l.SpanHours)
 }
 
 // pageURL is a figure's own page for what is asked for.

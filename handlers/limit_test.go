@@ -10,6 +10,8 @@ import (
 	"holdpoint/operation"
 	"holdpoint/store"
 	"holdpoint/store/storetest"
+
+	"golang.org/x/net/html"
 )
 
 // limitForm is a limit of more than so many events a day, as its form sends it.
@@ -53,7 +55,46 @@ func TestLimitForm(t *testing.T) {
 	if n := h.Count(t, "limits WHERE value = 3 AND version = 2"); n != 1 {
 		t.Error("the later change won")
 	}
-	h.as(t, "auditor").get("/figures/limits/" + id).want(200).says("3 in 24 hours")
+	h.as(t, "auditor").get("/figures/limits/" + id).want(200).says("at most 3 in 24 hours")
+}
+
+// TestFigureSaysWhichPartHasALimit: where a limit holds for one flow only, the figure of all
+// flows says so, and the figure of that flow is held against it.
+func TestFigureSaysWhichPartHasALimit(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	ops := h.as(t, "ops")
+	set := func(more ...string) {
+		t.Helper()
+		action, fields := ops.get("/figures/limits/new").want(200).form("form-limit")
+		for k, x := range limitForm("2") {
+			fields[k] = x
+		}
+		for i := 0; i+1 < len(more); i += 2 {
+			fields.Set(more[i], more[i+1])
+		}
+		ops.post(action, fields).want(303)
+	}
+	line := func(path string) string {
+		t.Helper()
+		n := find(ops.get(path).want(200).doc, func(n *html.Node) bool { return attr(n, "data-figure") == "events" })
+		return (&answer{doc: n}).text()
+	}
+	says := func(path, want, not string) {
+		t.Helper()
+		if got := line(path); !strings.Contains(got, want) || strings.Contains(got, not) {
+			t.Errorf("%s says %q", path, got)
+		}
+	}
+	says("/figures", "No limit set", "Only for")
+	set("flow", "newsletter-coupon")
+	says("/figures", "Only for Newsletter coupon: at most 2 in 24 hours", "No limit set")
+	says("/figures", "No limit for the whole", "Within")
+	says("/figures?flow=newsletter-coupon", "at most 2 in 24 hours", "Only for")
+	set("flow", "newsletter-coupon", "source", "", "value", "9", "span", "168")
+	says("/figures", "Only for parts: 2 limits", "No limit set")
+	set()
+	says("/figures", "at most 2 in 24 hours", "Only for")
 }
 
 // TestReportExports: the files hold what the page holds, formulas stay text, and somebody

@@ -37,6 +37,16 @@ type FigureLimit struct {
 	URL   string
 }
 
+// FigureParts are limits that hold for parts of what a figure counts, where none holds for the
+// whole.
+type FigureParts struct {
+	N     int
+	Scope string // of the only one: the flow, destination or source; "" = there are several
+	Words string // of the only one: "at most 5 at any time"
+	Over  bool   // one of them is passed
+	URL   string
+}
+
 // FigureLine is one figure, or one destination's share of it.
 type FigureLine struct {
 	Figure      operation.Figure
@@ -49,6 +59,7 @@ type FigureLine struct {
 	ListURL     string // what stands behind the number
 	OfURL       string // what stands behind the number that a rate is of
 	Limit       *FigureLimit
+	Parts       *FigureParts // nil = a limit holds for the whole, or none for any part
 	// Each are its parts by destination; the line itself is a heading then.
 	Each []FigureLine
 }

@@ -49,12 +49,14 @@ func (p *Printer) Amount(kind string, v int64) string {
 	return p.Number(int(v))
 }
 
-// LimitWords says a limit: "5 at any time", "60 in 30 days", "at least 1 in 24 hours".
+// LimitWords says a limit: "at most 5 at any time", "at most 60 in 30 days", "at least 1 in 24
+// hours".
 func (p *Printer) LimitWords(kind string, under bool, value int64, hours int) string {
-	v := p.Amount(kind, value)
+	v, side := p.Amount(kind, value), "limits.at_most"
 	if under {
-		v = p.T("limits.at_least", "Value", v)
+		side = "limits.at_least"
 	}
+	v = p.T(side, "Value", v)
 	switch {
 	case hours == 0:
 		return p.T("limits.at_any_time", "Value", v)

@@ -95,6 +95,9 @@ func figuresPage(p *text.Printer) views.FiguresModel {
 		{Key: "people", Lines: []views.FigureLine{figureOf(p, operation.FigureApprovalDelay, "", 24, 0), figureOf(p, operation.FigureInHand, "", 112, 0), figureOf(p, operation.FigureActive, "", 0, 0)}},
 	}
 	m.Over = []views.FigureLine{unresolved, errs.Each[0]}
+	m.Groups[0].Lines[1].Parts = &views.FigureParts{N: 1, Scope: "shop", Words: p.LimitWords("count", false, 900, 24), URL: "/figures/limits/lim_2"}
+	m.Groups[1].Lines[0].Parts = &views.FigureParts{N: 3, URL: views.PathLimits}
+	m.Groups[1].Lines[2].Parts = &views.FigureParts{N: 2, Over: true, URL: views.PathLimits}
 	return m
 }
 
