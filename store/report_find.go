@@ -65,10 +65,21 @@ type ReportFilter struct {
 	Limit  int // 0 = 50
 }
 
-// ReportList is one page of reviews, newest period first.
+// ReportList is one page of reviews, newest period first, and of each period that of the whole
+// installation first.
 type ReportList struct {
 	Rows       []ReportRow
 	Next, Prev string
+}
+
+// reportPlace is where a review r stands in its period, the last first: place gives the same.
+const reportPlace = `(CASE WHEN r.flow = '' THEN '1' ELSE '0' END || r.id) COLLATE "C"`
+
+func (r ReportRow) place() string {
+	if r.Flow == "" {
+		return "1" + string(r.ID)
+	}
+	return "0" + string(r.ID)
 }
 
 // ListReports lists the reviews that the viewer may see.
@@ -83,9 +94,9 @@ func (s *Store) ListReports(ctx context.Context, a Actor, f ReportFilter) (out R
 	all, flows := v.seenFlows()
 	seen := textArray(flows)
 	c, paged := decodeCursor(f.Cursor)
-	order, beyond := "r.to_at DESC, r.id DESC", "<"
+	order, beyond := "r.to_at DESC, "+reportPlace+" DESC", "<"
 	if c.Back {
-		order, beyond = "r.to_at, r.id", ">"
+		order, beyond = "r.to_at, "+reportPlace, ">"
 	}
 	scope, anyScope := "", f.Flow == nil
 	if f.Flow != nil {
@@ -95,13 +106,13 @@ func (s *Store) ListReports(ctx context.Context, a Actor, f ReportFilter) (out R
 	err = s.read(ctx, func(q *sqlx.DB) error {
 		rows = nil
 		return q.SelectContext(ctx, &rows, reportSelect+` WHERE (r.flow <> '' AND ($1 OR r.flow = ANY ($2)) OR r.flow = '' AND $3) AND ($4 = '' OR r.kind = $4) AND ($5 OR r.flow = $6)
-			AND (NOT $7 OR (r.to_at, r.id) `+beyond+` ($8, $9)) ORDER BY `+order+` LIMIT $10`,
+			AND (NOT $7 OR (r.to_at, `+reportPlace+`) `+beyond+` ($8, $9)) ORDER BY `+order+` LIMIT $10`,
 			all, seen, v.seesReport(""), string(f.Kind), anyScope, scope, paged, storedTime(c.At), c.ID, f.Limit+1)
 	})
 	if err != nil {
 		return out, err
 	}
-	out.Rows, out.Next, out.Prev = keysetPage(rows, f.Limit, f.Cursor, func(r ReportRow) cursor { return cursor{At: r.To, ID: operation.ID(r.ID)} })
+	out.Rows, out.Next, out.Prev = keysetPage(rows, f.Limit, f.Cursor, func(r ReportRow) cursor { return cursor{At: r.To, ID: operation.ID(r.place())} })
 	for i := range out.Rows {
 		if err := out.Rows[i].read(); err != nil {
 			return out, err

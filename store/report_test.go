@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -286,15 +287,35 @@ func ptr[T any](x T) *T { return &x }
 func TestReportPages(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "{approvers: {role: approver}, expires: 72h}", "")
 	end := time.Now().Add(-time.Hour)
 	for i := range 7 {
 		p := operation.Period{Kind: operation.Weekly, Key: fmt.Sprintf("2026-W%02d", 10+i), From: end.Add(time.Duration(i-1) * time.Minute), To: end.Add(time.Duration(i) * time.Minute), Before: end.Add(time.Duration(i-2) * time.Minute)}
+		makeReport(t, f, p, "newsletter-coupon")
 		makeReport(t, f, p, "")
+		makeReport(t, f, p, "mailing")
+	}
+	// that of the whole installation is the first of each period, also where a page ends between
+	cursor, rows := "", []string{}
+	for {
+		list, err := f.Store.ListReports(t.Context(), f.As("admin"), store.ReportFilter{Cursor: cursor, Limit: 4})
+		ok(t, err)
+		for i, r := range list.Rows {
+			if rows = append(rows, r.Period+r.Flow); (r.Flow == "") != ((len(rows)-1)%3 == 0) {
+				t.Errorf("%d of a page is %s %q", i, r.Period, r.Flow)
+			}
+		}
+		if cursor = list.Next; cursor == "" {
+			break
+		}
+	}
+	if n := len(slices.Compact(slices.Sorted(slices.Values(rows)))); n != 21 || len(rows) != 21 {
+		t.Errorf("%d reviews, %d of them different: %v", len(rows), n, rows)
 	}
 	var keys []string
-	cursor, back := "", ""
+	whole, back := "", ""
 	for {
-		list, err := f.Store.ListReports(t.Context(), f.As("admin"), store.ReportFilter{Cursor: cursor, Limit: 3})
+		list, err := f.Store.ListReports(t.Context(), f.As("admin"), store.ReportFilter{Flow: &whole, Cursor: cursor, Limit: 3})
 		ok(t, err)
 		for _, r := range list.Rows {
 			keys = append(keys, r.Period)
@@ -305,7 +326,7 @@ func TestReportPages(t *testing.T) {
 		}
 	}
 	same(t, "forth", keys, "2026-W16", "2026-W15", "2026-W14", "2026-W13", "2026-W12", "2026-W11", "2026-W10")
-	list, err := f.Store.ListReports(t.Context(), f.As("admin"), store.ReportFilter{Cursor: back, Limit: 3})
+	list, err := f.Store.ListReports(t.Context(), f.As("admin"), store.ReportFilter{Flow: &whole, Cursor: back, Limit: 3})
 	ok(t, err)
 	if len(list.Rows) != 3 || list.Rows[0].Period != "2026-W13" {
 		t.Errorf("back gives %+v", list.Rows)
