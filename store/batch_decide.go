@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"holdpoint/operation"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // DecideBatch records approve, request_changes, reject or withdraw about a whole version.
@@ -197,15 +199,26 @@ func (c *batchChange) canary() int {
 
 // SweepBatches moves batches whose approval no longer holds, and of which something is not
 // released yet, back to their approvers: it has expired, or too few of those who gave it may
-// still give it. It returns how many.
+// still give it. That is looked at again when rights have changed. It returns how many.
 func (s *Store) SweepBatches(ctx context.Context, a Actor) (int, error) {
-	return sweepEach(ctx, s, `SELECT id FROM batches WHERE state IN ('canary', 'running') AND stopped_at IS NULL AND (expires_at <= clock_timestamp() OR released < cleared) ORDER BY expires_at LIMIT 1000`,
-		func(id operation.BatchID) (bool, error) {
-			if lapsed, err := s.batchLapsed(ctx, id); err != nil || !lapsed {
-				return false, err
-			}
-			return s.sweepBatch(ctx, a, id, (*batchChange).lapse)
-		})
+	var epoch int64
+	if err := s.read(ctx, func(q *sqlx.DB) error { return q.GetContext(ctx, &epoch, `SELECT epoch FROM installation`) }); err != nil {
+		return 0, err
+	}
+	lapsed := `expires_at <= clock_timestamp()`
+	if s.sweptEpoch.Load() != epoch {
+		lapsed += ` OR released < cleared`
+	}
+	n, err := sweepEach(ctx, s, `SELECT id FROM batches WHERE state IN ('canary', 'running') AND stopped_at IS NULL AND (`+lapsed+`) ORDER BY expires_at`, func(id operation.BatchID) (bool, error) {
+		if is, err := s.batchLapsed(ctx, id); err != nil || !is {
+			return false, err
+		}
+		return s.sweepBatch(ctx, a, id, (*batchChange).lapse)
+	})
+	if err == nil {
+		s.sweptEpoch.Store(epoch)
+	}
+	return n, err
 }
 
 // lapse takes the batch back to its approvers when its clearance holds no longer.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdpoint/operation/definition"
@@ -36,6 +37,8 @@ type Store struct {
 	hashWait time.Duration
 	confirm  time.Duration
 	zone     *time.Location // of the installation
+	// sweptEpoch is the epoch of rights by which SweepBatches last looked at all of them.
+	sweptEpoch atomic.Int64
 }
 
 // Config opens a Store.
