@@ -236,7 +236,7 @@ func longBatch() views.BatchModel {
 func batchLine(m views.BatchModel) views.BatchLine {
 	h := m.Head
 	return views.BatchLine{ID: h.ID, URL: h.URL, Revision: h.Revision, BatchStanding: h.BatchStanding, Flow: h.Flow.Label, Stage: h.Stage, Title: h.Title, Destination: h.Destination.Label, Version: h.Number,
-		Counts: m.Counts, Next: h.Next, Responsible: h.Responsible, Since: ago(time.Hour), Due: in(78 * time.Minute), Given: h.Given, Required: h.Required, Created: h.CreatedAt}
+		Counts: m.Counts, Next: h.Next, Turn: views.BatchTurn{Kind: h.Turn.Kind, N: h.Turn.N}, Responsible: h.Responsible, Since: ago(time.Hour), Due: in(78 * time.Minute), Given: h.Given, Required: h.Required, Created: h.CreatedAt}
 }
 
 func batchList(list ...views.BatchModel) views.BatchesModel {

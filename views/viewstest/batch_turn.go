@@ -33,6 +33,7 @@ func batchTurnFixtures() []Fixture {
 	look.Panel.Decide.Batch.Doubt = 2
 	return []Fixture{
 		{"batch-canary-doubt", views.BatchPage(look)},
+		{"batches-turns", views.BatchesPage(batchList(disputed, without, again, blocked))},
 		{"batch-held", views.BatchPage(disputed)},
 		{"batch-held-without", views.BatchPage(without)},
 		{"batch-reopened", views.BatchPage(again)},
