@@ -115,6 +115,9 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 	if held.has("held-by") == nil || attr(held.has("held-by"), "href") != tasks || strings.Contains(held.body, "Goes on by itself") {
 		t.Error("the held batch does not lead to the stage that holds it")
 	}
+	if !strings.Contains(h.as(t, "ops").get("/inbox").body, opPath(disputed)) {
+		t.Error("whoever settles what holds the batch has it not in their inbox")
+	}
 	if n := turn(1); n.Kind != operation.DecideStage || n.Who.Role != operation.RoleOpsOwner {
 		t.Errorf("of the held batch is said: %+v", n)
 	}

@@ -31,14 +31,18 @@ func TestTurnOf(t *testing.T) {
 		"stopped, a review":     {BatchStand{State: BatchRunning, Stopped: true, States: states{Review: 2}}, TurnSettle, 2, DecideReconcile, people.Reviewer},
 		"closed, disputed":      {BatchStand{State: BatchClosed, States: states{Review: 5}}, TurnSettle, 5, DecideReconcile, people.Reviewer},
 		"closed, not satisfied": {BatchStand{State: BatchClosed, Later: true, States: states{NotExecuted: 1}}, TurnGoOn, 0, DecideRemedy, people.Owner},
-		"rejected":              {BatchStand{State: BatchRejected, Later: true}, TurnGoOn, 0, DecideRemedy, people.Owner},
-		"closed, waived":        {BatchStand{State: BatchClosed, Later: true, Waived: true}, TurnRecorded, 0, DecideTake, system.Who},
-		"closed, satisfied":     {BatchStand{State: BatchClosed, Later: true, Satisfied: true}, TurnRecorded, 0, DecideTake, system.Who},
-		"the last stage":        {BatchStand{State: BatchClosed}, TurnRecorded, 0, DecideTake, system.Who},
-		"to be approved":        {BatchStand{State: BatchPendingApproval, ToCome: 3, Holder: whole}, TurnRecorded, 0, DecideTake, system.Who},
+		"closed, a replacement or dispute is open, and later stages wait": {BatchStand{State: BatchClosed, Later: true, States: states{Review: 1}}, TurnSettle, 1, DecideReconcile, people.Reviewer},
+		"rejected":          {BatchStand{State: BatchRejected, Later: true}, TurnGoOn, 0, DecideRemedy, people.Owner},
+		"closed, waived":    {BatchStand{State: BatchClosed, Later: true, Waived: true}, TurnRecorded, 0, DecideTake, system.Who},
+		"closed, satisfied": {BatchStand{State: BatchClosed, Later: true, Satisfied: true}, TurnRecorded, 0, DecideTake, system.Who},
+		"the last stage":    {BatchStand{State: BatchClosed}, TurnRecorded, 0, DecideTake, system.Who},
+		"to be approved":    {BatchStand{State: BatchPendingApproval, ToCome: 3, Holder: whole}, TurnRecorded, 0, DecideTake, system.Who},
 	} {
 		tt.b.People, tt.b.Next = people, system
 		got := TurnOf(tt.b)
+		if want := tt.b.State.Closed() && tt.b.Later && !tt.b.Satisfied && !tt.b.Waived; got.Unmet != want {
+			t.Errorf("%s: a run may go on without it: %v", name, got.Unmet)
+		}
 		if got.Kind != tt.kind || got.N != tt.n || got.Next.Kind != tt.next || got.Next.Who != tt.who || (got.Holder != nil) != (tt.kind == TurnHeld) {
 			t.Errorf("%s: %+v", name, got)
 		}
