@@ -100,7 +100,9 @@ func (l Lineage) Follows(x, m Member) bool { return x.Number > m.Number && l.one
 // line was ever sent.
 func (l Lineage) Original(of ID, sent, deliberate bool) Original {
 	m, _ := l.Of(of)
-	o := Original{State: m.State, EffectElsewhere: l.Effect(m) != "", DispatchedEver: sent, Deliberate: deliberate}
+	_, before := l.Earlier(m)
+	_, after := l.Later(m)
+	o := Original{State: m.State, EffectBefore: before != "", EffectAfter: after != "", DispatchedEver: sent, Deliberate: deliberate}
 	for _, x := range l {
 		o.OpenReplacement = o.OpenReplacement || x.ID != m.ID && !x.State.Closed()
 	}

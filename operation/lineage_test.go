@@ -72,7 +72,7 @@ func TestLineageOfWishes(t *testing.T) {
 		t.Errorf("the second effect holds the first: %q, %q", doubt, done)
 	}
 	o := l.Original(l[0].ID, true, false)
-	if o.EffectElsewhere || !o.OpenReplacement {
+	if o.EffectBefore || o.EffectAfter || !o.OpenReplacement {
 		t.Errorf("%+v", o)
 	}
 
@@ -81,7 +81,10 @@ func TestLineageOfWishes(t *testing.T) {
 	if _, done := l.Earlier(l[2]); done != l[1].ID {
 		t.Errorf("the other replacement has the effect: %q", done)
 	}
-	if o := l.Original(l[0].ID, false, false); !o.EffectElsewhere {
+	if o := l.Original(l[0].ID, false, false); !o.EffectAfter {
+		t.Errorf("%+v", o)
+	}
+	if o := l.Original(l[2].ID, false, false); !o.EffectBefore || o.EffectAfter {
 		t.Errorf("%+v", o)
 	}
 }

@@ -248,10 +248,13 @@ func TestMayReplace(t *testing.T) {
 	if _, r := MayReplace(Original{State: Rejected, OpenReplacement: true}); codeOf(r) != CodeOriginalOpen {
 		t.Errorf("two replacements at once: %v", r)
 	}
-	if _, r := MayReplace(Original{State: NotExecuted, EffectElsewhere: true}); codeOf(r) != CodeReplacementConfirmed {
+	if _, r := MayReplace(Original{State: NotExecuted, EffectAfter: true}); codeOf(r) != CodeReplacementConfirmed {
 		t.Errorf("what replaced it has the effect: %v", r)
 	}
-	if second, r := MayReplace(Original{State: NotExecuted, EffectElsewhere: true, Deliberate: true}); r != nil || !second {
+	if _, r := MayReplace(Original{State: Rejected, EffectBefore: true}); codeOf(r) != CodeOriginalConfirmed {
+		t.Errorf("what it replaced has the effect: %v", r)
+	}
+	if second, r := MayReplace(Original{State: NotExecuted, EffectAfter: true, Deliberate: true}); r != nil || !second {
 		t.Errorf("what replaced it has the effect, deliberately: second person %v, %v", second, r)
 	}
 }

@@ -5,9 +5,11 @@ type Original struct {
 	State State
 	// OpenReplacement: another operation of its lineage is not closed.
 	OpenReplacement bool
-	// EffectElsewhere: another operation of its lineage has the effect that it was meant to have.
-	EffectElsewhere bool
-	DispatchedEver  bool // some attempt of it, or of one before it in its lineage, was ever dispatched
+	// EffectBefore, EffectAfter: an operation before or after it in its lineage has the effect
+	// that it was meant to have.
+	EffectBefore, EffectAfter bool
+
+	DispatchedEver bool // some attempt of it, or of one before it in its lineage, was ever dispatched
 	// Deliberate: a second effect is wanted although the original's effect exists
 	// (say, a bounced mail is sent again on purpose).
 	Deliberate bool
@@ -25,10 +27,12 @@ func MayReplace(o Original) (second bool, r *Refusal) {
 		return false, Refuse(CodeForbiddenMove, "state", string(o.State))
 	case o.OpenReplacement:
 		return false, Refuse(CodeOriginalOpen)
-	case o.EffectElsewhere && !o.Deliberate:
+	case o.EffectBefore && !o.Deliberate:
+		return false, Refuse(CodeOriginalConfirmed)
+	case o.EffectAfter && !o.Deliberate:
 		return false, Refuse(CodeReplacementConfirmed)
 	}
-	return o.DispatchedEver || o.State == Confirmed || o.EffectElsewhere, nil
+	return o.DispatchedEver || o.State == Confirmed || o.EffectBefore || o.EffectAfter, nil
 }
 
 // AfterOriginal gives the move of a replacement whose original has its effect
