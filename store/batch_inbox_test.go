@@ -40,9 +40,9 @@ func TestInboxFindsUnmetBatches(t *testing.T) {
 
 	// many others of that flow, closed well or without anything after them
 	if _, err := c.Owner.Exec(`WITH r AS (INSERT INTO runs SELECT (jsonb_populate_record(r, jsonb_build_object('id', r.id || '_' || g, 'run_key_hash', '\x' || md5(g::text) || md5(g::text)))).*
-			FROM runs r CROSS JOIN generate_series(1, 600) g WHERE r.id = (SELECT run_id FROM batches WHERE id = $1))
+			FROM runs r CROSS JOIN generate_series(1, 3000) g WHERE r.id = (SELECT run_id FROM batches WHERE id = $1))
 		INSERT INTO batches SELECT (jsonb_populate_record(b, jsonb_build_object('id', b.id || '_' || g, 'run_id', b.run_id || '_' || g, 'satisfied', g % 2 = 0, 'clearance_id', NULL, 'cleared', 0, 'released', 0, 'stage_no', CASE WHEN g % 2 = 0 THEN b.stage_no ELSE b.stages - 1 END))).*
-		FROM batches b CROSS JOIN generate_series(1, 600) g WHERE b.id = $1`, string(c.first)); err != nil {
+		FROM batches b CROSS JOIN generate_series(1, 3000) g WHERE b.id = $1`, string(c.first)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Owner.Exec(`ANALYZE batches`); err != nil {
