@@ -42,7 +42,7 @@ func suppressionPage() views.SuppressionsModel {
 func suppressionImport() views.SuppressionImportModel {
 	const at = views.PathSuppressions + "/imports/suf_1"
 	return views.SuppressionImportModel{Frame: authorFrame(views.SectionOperations, at), URL: at, Name: "unsubscribed-2026-11.csv", Reasons: suppressionReasons(operation.SuppressedUnsubscribed), Channels: suppressionChannels(),
-		Encodings:  []views.Option{{Value: "utf-8", Label: "Utf-8", Selected: true}, {Value: "windows-1252", Label: "Windows-1252"}},
+		Encodings:  []views.Option{{Value: "utf-8", Label: "UTF-8", Selected: true}, {Value: "windows-1252", Label: "Windows-1252"}},
 		Separators: []views.Option{{Value: "comma"}, {Value: "semicolon", Selected: true}, {Value: "tab"}, {Value: "line"}},
 		Columns:    []views.Option{{Value: "1", Label: "1: Customer"}, {Value: "2", Label: "2: E-mail", Selected: true}},
 		Total:      1204, New: 1163, Known: 30, Twice: 9, Wrong: 2, First: []string{"kim@example.test", "lee@example.test", "+48 600 100 200"},
