@@ -55,9 +55,11 @@ func suppressedSQL(recipient, effect, destination, at string) string {
 
 // suppressed reports whether the operation, an item of a batch or a replacement of one, would
 // go to somebody who is on the suppression list now: an item's recipients are those that
-// people approved with its list, a replacement's are those of its own version.
+// people approved with its list, those of a replacement, and of an item that was written
+// anew since, are those of its own version.
 func (u *unit) suppressed() (bool, error) {
-	if u.op.BatchID != "" || u.op.State.Closed() || u.ownBatch() == "" {
+	own := u.op.BatchID == "" || u.op.VersionNo > 1
+	if !own || u.op.State.Closed() || u.ownBatch() == "" {
 		return u.facts.Suppressed, nil
 	}
 	stopped, err := u.suppressedPeople()
