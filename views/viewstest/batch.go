@@ -186,7 +186,7 @@ func batchFixtures() []Fixture {
 	closeBatch(&rejected)
 	item := closedPage(operation.Confirmed)
 	item.Head.Batch, item.Head.BatchRow = &views.Link{Label: campaign().Head.Title, URL: batchURL}, 4102
-	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Tab: views.TabMine, Batches: batchList(campaign(), canaryReview(), auto).Rows[:3]}
+	inbox := views.InboxModel{Frame: frame(views.SectionInbox, "/inbox"), Tab: views.TabMine, Batches: batchList(campaign(), canaryReview(), auto, unmetBatch()).Rows[:4]}
 	inbox.Batches[1].For = lead.Name
 	return append([]Fixture{
 		{"batch-inbox", views.InboxPage(inbox)},

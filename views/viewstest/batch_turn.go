@@ -23,9 +23,7 @@ func batchTurnFixtures() []Fixture {
 	closeBatch(&again)
 	again.Head.Settling, again.Head.Next, again.Head.Responsible = true, operation.DecideReconcile, views.RoleWho(operation.RoleOpsOwner, false)
 	again.Head.Turn = views.BatchTurn{Kind: operation.TurnSettle, N: 5}
-	blocked := underWay(operation.BatchClosed, map[operation.State]int{operation.Confirmed: 9979, operation.NotExecuted: 6})
-	closeBatch(&blocked)
-	blocked.Head.Next, blocked.Head.Responsible, blocked.Head.Turn = operation.DecideRemedy, views.RoleWho(operation.RoleApprover, true), views.BatchTurn{Kind: operation.TurnGoOn}
+	blocked := unmetBatch()
 	blocked.Panel = views.BatchPanel{Yours: true, GoOn: &views.LinkAction{URL: batchURL + "/go_on"}}
 	ask := views.BatchActModel{Frame: frame(views.SectionOperations, batchURL+"/go_on"), Form: form(batchURL + "/go_on"), Act: operation.BatchActGoOn, Batch: views.Link{Label: blocked.Head.Title, URL: batchURL},
 		Counts: blocked.Counts, Stage: blocked.Head.Stage}
@@ -40,4 +38,12 @@ func batchTurnFixtures() []Fixture {
 		{"batch-unsatisfied", views.BatchPage(blocked)},
 		{"batch-go-on", views.BatchActPage(ask)},
 	}
+}
+
+// unmetBatch is one that closed without all that its stage needs.
+func unmetBatch() views.BatchModel {
+	m := underWay(operation.BatchClosed, map[operation.State]int{operation.Confirmed: 9979, operation.NotExecuted: 6})
+	closeBatch(&m)
+	m.Head.Next, m.Head.Responsible, m.Head.Turn = operation.DecideRemedy, views.RoleWho(operation.RoleApprover, true), views.BatchTurn{Kind: operation.TurnGoOn}
+	return m
 }
