@@ -232,6 +232,9 @@ func (c *verifyCmd) say(r *verify.Report) error {
 	if r.Broken == 0 {
 		return nil
 	}
+	if r.Broken == 1 {
+		return broken{fmt.Sprintf("NOT WHOLE: %s", r.Findings[0])}
+	}
 	return broken{fmt.Sprintf("NOT WHOLE: %d findings. The first: %s", r.Broken, r.Findings[0])}
 }
 

@@ -156,7 +156,7 @@ func (p *pass) before(list []checkpoint.Checkpoint) ([]checkpoint.Checkpoint, er
 		n--
 	}
 	if p.r.Later = len(list) - n; p.r.Later > 0 {
-		p.r.remark("%d checkpoints are newer than the export, which says that it was made at %s: they are not compared, and it holds nothing of what came after", p.r.Later, made.UTC().Format(operation.TimeForm))
+		p.r.remark("the export says that it was made at %[2]s; checkpoints that are newer, and not compared: %[1]d; it holds nothing of what came after", p.r.Later, made.UTC().Format(operation.TimeForm))
 	}
 	return list[:n], nil
 }
