@@ -12,7 +12,8 @@ END $$;
 -- +goose StatementEnd
 CREATE TRIGGER operations_lineage BEFORE INSERT ON operations FOR EACH ROW WHEN (NEW.replaces IS NOT NULL) EXECUTE FUNCTION operations_lineage_guard();
 CREATE TRIGGER operations_lineage_kept BEFORE UPDATE OF run_id, stage, item_key, replacement, replaces, deliberate ON operations FOR EACH ROW
-    WHEN ((OLD.run_id, OLD.stage, OLD.item_key, OLD.replacement, OLD.replaces, OLD.deliberate) IS DISTINCT FROM (NEW.run_id, NEW.stage, NEW.item_key, NEW.replacement, NEW.replaces, NEW.deliberate))
+    WHEN (OLD.run_id <> NEW.run_id OR OLD.stage <> NEW.stage OR OLD.item_key <> NEW.item_key OR OLD.replacement <> NEW.replacement
+        OR OLD.replaces IS DISTINCT FROM NEW.replaces OR OLD.deliberate <> NEW.deliberate)
     EXECUTE FUNCTION operations_lineage_guard();
 
 -- An address without characters that nobody sees (general category Cf, default ignorable,
