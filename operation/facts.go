@@ -58,6 +58,8 @@ type Facts struct {
 	PausedBatch, StoppedBatch bool
 	// Suppressed: an item of a batch whose recipient is on the suppression list now.
 	Suppressed bool
+	// Item: it is an item of a batch, whose content people approved with the whole list.
+	Item bool
 
 	Account, Environment string // the destination's, now
 

@@ -161,7 +161,14 @@ func permitSurroundings(f Facts, _ time.Time) *Refusal {
 		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
 	case permitLineage(f) != nil:
 		return permitLineage(f)
-	case f.Account != f.Version.Account || f.Environment != f.Version.Environment:
+	}
+	return AccountHolds(f)
+}
+
+// AccountHolds checks that the destination still leads to the account, and the environment,
+// that the version was made for.
+func AccountHolds(f Facts) *Refusal {
+	if f.Account != f.Version.Account || f.Environment != f.Version.Environment {
 		return Refuse(CodeAccountChanged, "was", f.Version.Account+"/"+f.Version.Environment, "is", f.Account+"/"+f.Environment)
 	}
 	return nil

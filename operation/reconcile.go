@@ -105,7 +105,8 @@ func MayConfirmNotDone(f Facts, answers []Answer, extra []ChecklistItem, now tim
 }
 
 // MayEditAgain checks that a new version may be made: nothing was ever dispatched, or
-// ALL attempts are proven not_started (settled by a person is not a proof).
+// ALL attempts are proven not_started (settled by a person is not a proof). An approved list
+// does not change: an item of it is cancelled, and replaced outside of its batch.
 func MayEditAgain(f Facts, dispatchedUnknownEver bool) *Refusal {
 	switch f.State {
 	case Draft, PendingApproval, Waiting, Ready, RetryScheduled, Review:
@@ -115,7 +116,19 @@ func MayEditAgain(f Facts, dispatchedUnknownEver bool) *Refusal {
 	if dispatchedUnknownEver {
 		return Refuse(CodeAttemptsUnsettled).By(reviewer(f))
 	}
-	return allProven(f)
+	if r := allProven(f); r != nil || f.State == Draft {
+		return r
+	}
+	return MayWriteAnew(f)
+}
+
+// MayWriteAnew checks that the operation may get another content than the one it has. As a
+// draft an item can still be submitted as it is.
+func MayWriteAnew(f Facts) *Refusal {
+	if f.Item {
+		return Refuse(CodeItemOfList)
+	}
+	return nil
 }
 
 // NextGeneration decides the key of a re-execution: a key still protected is kept;

@@ -102,15 +102,20 @@ func TestMayEditAgain(t *testing.T) {
 		turn func(*Facts)
 		code Code
 	}{
-		"unsettled":        {func(f *Facts) { f.Unsettled = unknownFacts().Unsettled }, CodeAttemptsUnsettled},
-		"stated":           {func(f *Facts) { f.Stated = true }, CodeAttemptsUnsettled},
-		"disputed":         {func(f *Facts) { f.Disputed = true }, CodeAttemptsUnsettled},
-		"an attempt open":  {func(f *Facts) { f.OpenAttempt = "att_1" }, CodeAttemptOpen},
-		"stopped for good": {func(f *Facts) { f.Stopped = true }, CodeStopped},
+		"unsettled":          {func(f *Facts) { f.Unsettled = unknownFacts().Unsettled }, CodeAttemptsUnsettled},
+		"stated":             {func(f *Facts) { f.Stated = true }, CodeAttemptsUnsettled},
+		"disputed":           {func(f *Facts) { f.Disputed = true }, CodeAttemptsUnsettled},
+		"an attempt open":    {func(f *Facts) { f.OpenAttempt = "att_1" }, CodeAttemptOpen},
+		"stopped for good":   {func(f *Facts) { f.Stopped = true }, CodeStopped},
+		"an item of a batch": {func(f *Facts) { f.Item = true }, CodeItemOfList},
 	} {
 		if got := codeOf(MayEditAgain(inState(Review, c.turn), false)); got != c.code {
 			t.Errorf("%s: got %q, want %q", name, got, c.code)
 		}
+	}
+	draft := inState(Draft, func(f *Facts) { f.Item = true })
+	if MayEditAgain(draft, false) != nil || codeOf(MayWriteAnew(draft)) != CodeItemOfList {
+		t.Error("a draft of an item can be submitted as it is, and not be written anew")
 	}
 }
 

@@ -36,6 +36,7 @@ const (
 	CodePausedAll            Code = "paused_all"             // all sends are paused (a restored database)
 	CodePausedBatch          Code = "paused_batch"           // its batch is paused
 	CodeBatchStopped         Code = "batch_stopped"          // the unsent rest of its batch was given up
+	CodeItemOfList           Code = "item_of_list"           // an item keeps the content that was approved with its list
 	CodeNothingFollows       Code = "nothing_follows"        // nothing of the run waits for this stage
 	CodeSuppressed           Code = "suppressed"             // its recipient must not be written to any more
 	CodeAccountChanged       Code = "account_changed"        // the destination's account or environment changed
@@ -90,7 +91,7 @@ const (
 // Codes lists every refusal code but CodeOK: each needs a sentence in every catalogue.
 var Codes = []Code{CodeForbiddenMove, CodeClosed, CodeNotReady, CodeNotDue, CodeNotApproved, CodeApprovalExpired,
 	CodeApproverNotEntitled, CodeHashMismatch, CodeEarlierStage, CodeOriginalOpen, CodeOriginalConfirmed, CodeReplacementOpen, CodeReplacementConfirmed, CodeAttemptOpen, CodeAttemptLimit,
-	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeNothingFollows, CodeSuppressed, CodeAccountChanged,
+	CodeSendByPassed, CodePausedOperation, CodePausedFlow, CodePausedDestination, CodePausedAll, CodePausedBatch, CodeBatchStopped, CodeItemOfList, CodeNothingFollows, CodeSuppressed, CodeAccountChanged,
 	CodeUnprotected, CodeKeyExpired, CodeSettling, CodeLookupNeeded, CodeStaleFence, CodeStaleRevision, CodeStaleVersion,
 	CodeNotEntitled, CodeOwnContent, CodeParty, CodeAlreadyDecided, CodeDispatched, CodeAttemptsUnsettled, CodeChecklist,
 	CodeEvidenceMissing, CodeReferenceMissing, CodeReferenceTaken, CodeProofNotListed, CodeContentMissing,

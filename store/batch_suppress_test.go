@@ -194,39 +194,33 @@ func TestSuppressionsStoredBefore(t *testing.T) {
 	}
 }
 
-// TestItemWrittenAnew: an item that was written anew goes to nobody whom the suppression list
-// holds, as its own content names them.
-func TestItemWrittenAnew(t *testing.T) {
+// TestItemIsNotWrittenAnew: an item keeps the content that was approved with its list. Other
+// content is a replacement, with an approval and recipients of its own.
+func TestItemIsNotWrittenAnew(t *testing.T) {
 	t.Parallel()
 	f := storetest.NewFixture(t)
 	f.ApplyMailing(t, "{approvers: {role: approver}, expires: 72h}")
 	id := f.Batch(t, storetest.Recipients(2, nil))
 	f.ApproveBatch(t, id, "lead")
 	sent := took(t, f, id, 2).Dispatched
-	for _, d := range sent {
-		_, err := f.Store.Record(t.Context(), runner, d.Attempt, d.Fence, throttled)
-		ok(t, err)
-	}
-	anew := func(i int, recipient string) operation.ID {
-		item := sent[i].Operation
-		p, err := f.Store.FindOperation(t.Context(), f.As("author"), item)
-		ok(t, err)
-		content := p.Current().Content()
-		content["to"] = recipient
-		ok(t, f.Store.AddVersion(t.Context(), f.As("author"), store.NewVersion{Operation: item, Revision: p.Revision, Author: author(f), Content: content, Submit: true}))
-		f.Approve(t, item, "lead")
-		return item
-	}
-	suppressed(t, f, "gone@example.test")
-	wrong := anew(0, "gone@example.test")
-	if c := claimed(t, f, id, 10); len(c.Alone) != 1 {
-		t.Errorf("%+v", c)
-	}
-	_, err := f.Store.ClaimAndDispatch(t.Context(), runner, wrong, "alone")
-	refused(t, err, operation.CodeSuppressed)
-
-	right := anew(1, "new@example.test")
-	suppressed(t, f, sent[1].Content["to"].(string)) // whom it no longer goes to
-	_, err = f.Store.ClaimAndDispatch(t.Context(), runner, right, "alone")
+	_, err := f.Store.Record(t.Context(), runner, sent[0].Attempt, sent[0].Fence, throttled)
 	ok(t, err)
+	item := &stand{f: f, t: t, id: sent[0].Operation}
+	p, err := f.Store.FindOperation(t.Context(), f.As("author"), item.id)
+	ok(t, err)
+	content := p.Current().Content()
+	content["to"] = "new@example.test"
+	anew := store.NewVersion{Operation: item.id, Revision: p.Revision, Author: author(f), Content: content, Submit: true}
+	refused(t, f.Store.AddVersion(t.Context(), f.As("author"), anew), operation.CodeItemOfList)
+	if got := f.State(t, item.id); got != operation.RetryScheduled {
+		t.Errorf("it is %s", got)
+	}
+	ok(t, f.Store.Cancel(t.Context(), f.As("ops"), item.shown("another address")))
+	next, err := f.Store.Replace(t.Context(), f.As("author"), item.shown("another address"), store.Replacement{Content: content, Submit: true})
+	ok(t, err)
+	p, err = f.Store.FindOperation(t.Context(), f.As("author"), next)
+	ok(t, err)
+	if p.BatchID != "" || p.State != operation.PendingApproval {
+		t.Errorf("the replacement is %s, of batch %q", p.State, p.BatchID)
+	}
 }

@@ -21,7 +21,7 @@ func (u *unit) gateFacts() (operation.Facts, error) {
 		Key: operation.DestinationKey(o.ID, o.KeyGeneration), KeyFirst: timeOf(o.KeyFirst),
 		KeyAnswered: o.KeyAnswered, LastSend: timeOf(o.LastSend), LastDispatch: timeOf(o.LastDispatch), Stated: o.Stated, Disputed: o.Disputed, Stopped: o.Stopped,
 		PausedAll: u.facts.PausedWhy != "", PausedOperation: o.Paused, PausedFlow: u.facts.FlowPaused, PausedDestination: u.facts.DestPaused,
-		PausedBatch: u.facts.BatchHeld == batchPaused, StoppedBatch: u.facts.BatchHeld == batchStopped,
+		PausedBatch: u.facts.BatchHeld == batchPaused, StoppedBatch: u.facts.BatchHeld == batchStopped, Item: o.BatchID != "",
 		Account: u.facts.DestAccount, Environment: u.facts.DestEnv,
 	}
 	if o.LastLookupAt != nil {

@@ -46,13 +46,16 @@ func (s *Store) AddVersion(ctx context.Context, a Actor, n NewVersion) error {
 			return err
 		}
 		// incomplete content is rendered once more: what is missing is named, and another
-		// version of the destination may take it
-		incomplete := u.op.State == operation.Draft && len(u.facts.VersionHash) == 0
+		// version of the destination may take it; so is content for an account that changed
+		incomplete := u.op.State == operation.Draft && (len(u.facts.VersionHash) == 0 || operation.AccountHolds(f) != nil)
 		if same && !(n.Submit && incomplete) {
 			if n.Submit && u.op.State == operation.Draft {
 				return u.submit()
 			}
 			return errDone
+		}
+		if r := operation.MayWriteAnew(f); r != nil {
+			return r
 		}
 		return u.addVersion(n)
 	})
