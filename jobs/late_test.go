@@ -19,11 +19,14 @@ type late struct {
 	dest string
 }
 
+// longAfter is how late an effect comes by the sandbox's clock, which only the test advances.
+const longAfter = time.Hour
+
 // newLate sends an operation whose effect comes when the caller is long gone, and waits
 // until a person has to decide. The worker goes on, and sends mails.
-func newLate(t *testing.T, dest string, delay time.Duration) *late {
+func newLate(t *testing.T, dest string) *late {
 	x := &late{told: newTold(t), on: t, dest: dest}
-	x.box.Fault(t, connectortest.Fault{Destination: dest, Fault: "slow", Delay: delay})
+	x.box.Fault(t, connectortest.Fault{Destination: dest, Fault: "slow", Delay: longAfter})
 	x.start(t)
 	x.id = x.ready(dest)
 	x.untilState(x.id, operation.Review)
@@ -31,9 +34,10 @@ func newLate(t *testing.T, dest string, delay time.Duration) *late {
 	return x
 }
 
-// arrives waits for the late effect and lets the destination tell of it.
+// arrives lets the late effect come, and the destination tell of it.
 func (x *late) arrives(n int, which func([]connectortest.Effect) connectortest.Effect) connectortest.Effect {
 	x.t.Helper()
+	x.box.Advance(x.t, longAfter)
 	if !x.box.WaitEffects(x.t, x.dest, string(x.id), n, 15*time.Second) {
 		x.t.Fatal("the late effect did not come")
 	}
@@ -124,7 +128,7 @@ func (x *late) figures(want map[operation.Figure]int64) {
 func TestLateEffect(t *testing.T) {
 	t.Run("AfterItDidNotHappen", func(t *testing.T) {
 		t.Parallel()
-		x := newLate(t, "crm", 6*time.Second)
+		x := newLate(t, "crm")
 		x.nothingHappened(x.id, false)
 		x.untilState(x.id, operation.NotExecuted)
 		x.effects("crm", x.id, 0)
@@ -153,7 +157,7 @@ func TestLateEffect(t *testing.T) {
 
 	t.Run("AfterTheReexecution", func(t *testing.T) {
 		t.Parallel()
-		x := newLate(t, "plain", 6*time.Second)
+		x := newLate(t, "plain")
 		x.nothingHappened(x.id, true)
 		x.age(x.id)
 		x.permitAgain(x.id)

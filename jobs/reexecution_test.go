@@ -87,7 +87,7 @@ func TestReexecution(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, "10s")
 		// The request takes effect long after the caller has left.
-		w.box.Fault(t, connectortest.Fault{Destination: "crm", Fault: "slow", Delay: 6 * time.Second})
+		w.box.Fault(t, connectortest.Fault{Destination: "crm", Fault: "slow", Delay: longAfter})
 		worker := w.work()
 		id := w.ready("crm")
 		w.untilState(id, operation.Review)
@@ -97,6 +97,7 @@ func TestReexecution(t *testing.T) {
 		}
 		w.permitAgain(id)
 		w.age(id)
+		w.box.Advance(t, longAfter)
 		if !w.box.WaitEffects(t, "crm", string(id), 1, 10*time.Second) {
 			t.Fatal("the late effect did not come")
 		}

@@ -66,7 +66,7 @@ func (c *call) now() time.Time { return c.sandbox.clock.now() }
 // execute makes the effect, late if the fault says so. The caller leaving does
 // not stop it; a reset or the end of the program does.
 func (c *call) execute(do func() answer) answer {
-	if c.slow > 0 && !c.sandbox.sleep(c.slow, nil) {
+	if c.slow > 0 && !c.sandbox.sleepByClock(c.slow) {
 		panic(http.ErrAbortHandler)
 	}
 	return do()

@@ -6,10 +6,11 @@ import (
 )
 
 // clock is the sandbox's own time: the machine's, plus what was advanced.
-// Retention of keys, index lag and automatic delivery follow it.
+// Retention of keys, index lag, automatic delivery and slow effects follow it.
 type clock struct {
 	mu     sync.Mutex
 	offset time.Duration
+	moved  bell // rings when it was advanced
 }
 
 func (c *clock) now() time.Time {
@@ -20,8 +21,9 @@ func (c *clock) now() time.Time {
 
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.offset += d
+	c.mu.Unlock()
+	c.moved.ring()
 }
 
 func (c *clock) advanced() time.Duration {

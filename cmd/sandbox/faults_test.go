@@ -156,12 +156,14 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		p := newPeer(t)
 		p.http.Timeout = 50 * time.Millisecond
-		p.control("faults", `{"destination":"crm","fault":"slow","delay":"250ms"}`)
+		p.control("faults", `{"destination":"crm","fault":"slow","delay":"2h"}`)
 		if g := p.effect(destCRM); g.err == nil {
 			t.Fatal("the caller did not leave")
 		}
-		p.wantEffects(destCRM, "op_1", 0)
 		p.http.Timeout = 5 * time.Second
+		p.control("clock", `{"advance":"1h"}`)
+		p.wantEffects(destCRM, "op_1", 0)
+		p.control("clock", `{"advance":"1h"}`)
 		if g := p.get("/_control/wait?destination=crm&effects=1"); g.at("reached") != true {
 			t.Fatal(g.raw)
 		}

@@ -132,6 +132,28 @@ func (s *sandbox) sleep(d time.Duration, done <-chan struct{}) bool {
 	return false
 }
 
+// sleepByClock waits for d by the sandbox's own clock: to advance it ends the wait earlier. It
+// tells whether it slept to the end, and not until a reset or the end of the program.
+func (s *sandbox) sleepByClock(d time.Duration) bool {
+	released := s.releasing()
+	for until := s.clock.now().Add(d); ; {
+		moved := s.clock.moved.next()
+		left := until.Sub(s.clock.now())
+		if left <= 0 {
+			return true
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-moved:
+		case <-released:
+			timer.Stop()
+			return false
+		}
+		timer.Stop()
+	}
+}
+
 // reset forgets effects, keys, faults, settings, requests and the advanced
 // clock. IDs are not used again.
 func (s *sandbox) reset() {

@@ -79,7 +79,7 @@ func (ss *smtpSession) accept(t faultTarget, note func(name string, status int, 
 	if f := s.faults.takeModifier(destSMTP, faultSlow, t); f != nil {
 		name = f.Fault
 		note(name, 0, "not yet")
-		if !s.sleep(f.Delay.Duration, nil) {
+		if !s.sleepByClock(f.Delay.Duration) {
 			return errHangUp
 		}
 	}
