@@ -13,6 +13,9 @@ var aboutApproval = []Code{CodeNotApproved, CodeApprovalExpired, CodeHashMismatc
 // a repeat of it comes before the approval, which is used up or expired by then; nil =
 // nothing is in the way.
 func WhyAsked(f Facts, now time.Time) *Refusal {
+	if r := noSecondEffect(f); r != nil {
+		return r
+	}
 	f.State, f.RetryAt = RetryScheduled, time.Time{}
 	if len(f.Unsettled) > 0 {
 		f.State = Unknown

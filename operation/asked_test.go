@@ -19,6 +19,8 @@ func TestWhyAsked(t *testing.T) {
 		{"the one attempt that was permitted is used up", func(f *Facts) { f.Protection, f.Clearance.Spent = Protection{}, true }, CodeUnprotected},
 		{"its account was changed", func(f *Facts) { f.Protection, f.Clearance.ExpiresAt, f.Account = Protection{}, time.Time{}, "other" }, CodeAccountChanged},
 		{"all sends are paused", func(f *Facts) { f.PausedAll = true }, CodeKeyExpired},
+		{"what it replaces has the effect", func(f *Facts) { f.OriginalDone = true }, CodeOriginalConfirmed},
+		{"its replacement has the effect", func(f *Facts) { f.ReplacementDone = true }, CodeReplacementConfirmed},
 		{"nothing was sent that is not settled", func(f *Facts) { f.Unsettled = nil }, CodeApprovalExpired},
 		{"its key lasts longer than its approval", func(f *Facts) { f.Protection.Retention = 365 * 24 * time.Hour }, CodeApprovalExpired},
 	} {

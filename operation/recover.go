@@ -142,8 +142,8 @@ func MayCloseNotExecuted(f Facts, s Statement) *Refusal {
 }
 
 // MayRequestReexecution checks that a person may ask for one more attempt: every
-// attempt is settled, by proof or by the recorded statement "not done", and nobody has
-// ruled out another one.
+// attempt is settled, by proof or by the recorded statement "not done", nobody has ruled out
+// another one, and it would be no second effect.
 func MayRequestReexecution(f Facts, s Statement) *Refusal {
-	return firstRefusal(inReview(f.State), s.check(false), allSettled(f), notStopped(f), notReplaced(f))
+	return firstRefusal(inReview(f.State), s.check(false), allSettled(f), notStopped(f), noSecondEffect(f))
 }

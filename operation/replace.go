@@ -49,10 +49,16 @@ func AfterOriginal(f Facts) (ev Event, ok bool) {
 // permitLineage stops what could be a second effect of the lineage: the effect exists, or may, in
 // an operation before or after this one.
 func permitLineage(f Facts) *Refusal {
-	switch {
-	case f.OriginalOpen:
+	if f.OriginalOpen {
 		return Refuse(CodeOriginalOpen)
-	case f.OriginalDone:
+	}
+	return noSecondEffect(f)
+}
+
+// noSecondEffect stops another attempt of what has its effect already, in what it replaces,
+// or has or may have it in what replaced it since.
+func noSecondEffect(f Facts) *Refusal {
+	if f.OriginalDone {
 		return Refuse(CodeOriginalConfirmed).By(reviewer(f))
 	}
 	return notReplaced(f)
@@ -71,5 +77,5 @@ func notReplaced(f Facts) *Refusal {
 }
 
 // MaySendOnceMore checks that a second person may permit one more attempt: nobody who must
-// not be written to would get it, and no replacement stands in its way.
-func MaySendOnceMore(f Facts) *Refusal { return firstRefusal(notSuppressed(f), notReplaced(f)) }
+// not be written to would get it, and it would be no second effect.
+func MaySendOnceMore(f Facts) *Refusal { return firstRefusal(notSuppressed(f), noSecondEffect(f)) }

@@ -235,6 +235,18 @@ func TestReplacedIsNotRepeated(t *testing.T) {
 		t.Errorf("it is %s, and %d more attempts were sent", s, effects(all)-sent)
 	}
 
+	all = done() // the first has its effect, and one more attempt of the last is asked for
+	all[2].dispute()
+	all[2].must(request(all[2]))
+	all[0].must(news["Callback"](all[0], ref(all[0].id)))
+	all[0].settle(true)
+	refused(t, approve(all[2]), operation.CodeOriginalConfirmed)
+	all[2].must(f.Store.DecideReexecution(t.Context(), f.Fresh(t, "ops2"), all[2].shown("it is there"), false))
+	refused(t, request(all[2]), operation.CodeOriginalConfirmed)
+	if p, err = f.Store.FindOperation(t.Context(), f.As("ops"), all[2].id); err != nil || operation.WhyAsked(p.Facts, p.Now).Code != operation.CodeOriginalConfirmed {
+		t.Errorf("its page does not say why: %v", err)
+	}
+
 	all = done() // both are there
 	all[0].must(news["Callback"](all[0], ref(all[0].id)))
 	all[0].settle(true)
