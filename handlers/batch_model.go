@@ -24,7 +24,10 @@ func (b batchOf) head() views.BatchHead {
 		Run: views.Link{Label: shortID(string(p.RunID)), URL: pathRun(p.RunID)}, Stage: p.Stage2.Title.In(b.lang), BatchStanding: b.standing(), Revision: p.Revision, Number: p.Number,
 		Canary: p.Canary, Mails: p.EffectType == effectMail, Next: next.Kind, Responsible: b.turn(b.n.responsible(next.Who)), Due: next.At, Overdue: p.Turn.Overdue(p.Now),
 		Destination: views.Link{Label: p.Profile.Title.In(b.lang), URL: pathDestination(p.Destination)}, Environment: p.Environment, CreatedAt: p.CreatedAt, ClosedAt: timeOf(p.ClosedAt),
-		Turn: b.turnOf()}
+		Turn: b.turnOf(), Replacing: views.BatchReplacing{More: p.ReplacingMore}}
+	for _, id := range p.Replacing {
+		h.Replacing.Open = append(h.Replacing.Open, *operationLink(id))
+	}
 	if p.Waived != nil {
 		h.WentOn = &views.Signature{Given: true, Who: b.n.person(p.Waived.By), At: p.Waived.At, Comment: p.Waived.Reason}
 	}
@@ -58,7 +61,7 @@ func (b batchOf) standing() views.BatchStanding {
 
 // standingOf says where a batch stands.
 func standingOf(p store.Batch, c store.BatchCounts, turn operation.BatchTurn, n names) views.BatchStanding {
-	out := views.BatchStanding{State: p.State, Held: turn.Kind == operation.TurnHeld}
+	out := views.BatchStanding{State: p.State, Held: turn.Kind == operation.TurnHeld, Lapsed: operation.RestLapsed(p.State, p.Released, p.Cleared) && !p.Stopped()}
 	if p.Paused() {
 		out.Pause = &views.BatchPause{Auto: p.PausedAuto, Why: p.PausedWhy, Who: n.person(p.PausedBy), At: timeOf(p.PausedAt)}
 	}
@@ -155,7 +158,9 @@ func (s *site) batchSent(c echo.Context, b batchOf) (*views.BatchSent, error) {
 	if len(p.Marks) > 0 {
 		out.Started = firstSent(p)
 	}
-	if p.Canary > 0 && (p.State == operation.BatchCanary || p.State == operation.BatchCanaryReview) {
+	if lapsed := operation.RestLapsed(p.State, p.Released, p.Cleared); lapsed && !p.Stopped() {
+		out.Of, out.Rest = p.Counts.Operations(), p.Counts.Waiting
+	} else if !lapsed && p.Canary > 0 && p.Cleared < p.Total && (p.State == operation.BatchCanary || p.State == operation.BatchCanaryReview) {
 		out.Of = min(p.Canary, p.Included)
 		canary, err := s.batchCanary(c, b)
 		if err != nil {

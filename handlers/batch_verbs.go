@@ -160,7 +160,7 @@ func (s *site) showBatchAct(c echo.Context, status int, p *store.BatchPage, a op
 	}
 	form, mine := b.form(string(a))
 	h := b.head()
-	m := views.BatchActModel{Form: form, Act: a, Batch: views.Link{Label: h.Title, URL: h.URL}, Counts: b.counts(), Reason: mine.val("reason"), Mails: h.Mails, Pause: h.Pause, Where: h.Destination.Label, Stage: h.Stage}
+	m := views.BatchActModel{Form: form, Act: a, Batch: views.Link{Label: h.Title, URL: h.URL}, Counts: b.counts(), Reason: mine.val("reason"), Mails: h.Mails, Pause: h.Pause, Where: h.Destination.Label, Stage: h.Stage, Replacing: h.Replacing}
 	m.Frame = web.Frame(c, views.SectionOperations)
 	return web.RenderStatus(c, status, views.BatchActPage(m))
 }

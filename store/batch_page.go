@@ -36,6 +36,9 @@ type BatchPage struct {
 	ChainOK   bool
 	Turn      operation.BatchTurn // whose turn it is, with all that holds it
 	People    map[string]string   // ID → name, of everybody named on the page
+	Replacing []operation.ID      // open replacements of its items
+	// ReplacingMore: there are more of them than these.
+	ReplacingMore bool
 
 	groups  map[operation.ApprovalID][]string
 	persons persons
@@ -100,7 +103,7 @@ func (p *BatchPage) fill(c *batchChange) error {
 	if p.Profile, err = c.s.profileVersion(c.ctx, c.Tx, p.Destination, dest); err != nil {
 		return err
 	}
-	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readCounts, p.readMarks, p.readRun, p.readTurn, p.readPeople} {
+	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readCounts, p.readMarks, p.readRun, p.readTurn, p.readReplacing, p.readPeople} {
 		if err := read(c); err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ type BatchHead struct {
 	Due         time.Time // zero for closed ones
 	Overdue     bool
 	Turn        BatchTurn
+	Replacing   BatchReplacing
 	WentOn      *Signature // the owner's "go on without it"; nil = none
 
 	Destination Link
@@ -67,6 +68,8 @@ type BatchStanding struct {
 	// Settling: everything was sent, and outcomes are left to be settled, or are again.
 	Settling bool
 	Held     bool // by an earlier stage
+	// Lapsed: the approval of what was not sent yet holds no longer, and is to be given anew.
+	Lapsed bool
 }
 
 // BatchPause is a pause of one batch, by a person or by itself.
@@ -200,7 +203,8 @@ type BatchSample struct {
 
 // BatchSent is the second column: how far it is.
 type BatchSent struct {
-	Closed, Of int // operations that are closed, of the items that are cleared
+	Closed, Of int // operations that are closed, of the items that are cleared, or of those that were sent where the approval of the rest lapsed
+	Rest       int // items whose approval lapsed
 	PerMinute  int // closed lately; 0 = not known
 	Ends       time.Time
 	Started    time.Time
@@ -256,6 +260,7 @@ type BatchAsk struct {
 	Rest    int // that wait for a second decision
 	LeftOut int
 	Doubt   int // of the canary: disputed, or not known what came of it
+	Lapsed  bool // the approval of these items is to be given anew: what went out before is no canary
 	Mails   bool
 	Money   []Money
 }
@@ -351,4 +356,6 @@ type BatchActModel struct {
 	Pause  *BatchPause // of a resume: what paused it
 	Where  string      // title of the destination
 	Stage  string      // its title
+	// Replacing is what may still have the effect in place of items of it.
+	Replacing BatchReplacing
 }

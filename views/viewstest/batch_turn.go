@@ -24,9 +24,10 @@ func batchTurnFixtures() []Fixture {
 	again.Head.Settling, again.Head.Next, again.Head.Responsible = true, operation.DecideReconcile, views.RoleWho(operation.RoleOpsOwner, false)
 	again.Head.Turn = views.BatchTurn{Kind: operation.TurnSettle, N: 5}
 	blocked := unmetBatch()
+	blocked.Head.Replacing.Open = []views.Link{{Label: "op_7ap3…4b0n", URL: "/operations/op_7ap312yk3reyd01scrsag54b0n"}, {Label: "op_768k…3a0a", URL: "/operations/op_768khxkh3jdsp3qmwsea3za0ax"}}
 	blocked.Panel = views.BatchPanel{Yours: true, GoOn: &views.LinkAction{URL: batchURL + "/go_on"}}
 	ask := views.BatchActModel{Frame: frame(views.SectionOperations, batchURL+"/go_on"), Form: form(batchURL + "/go_on"), Act: operation.BatchActGoOn, Batch: views.Link{Label: blocked.Head.Title, URL: batchURL},
-		Counts: blocked.Counts, Stage: blocked.Head.Stage}
+		Counts: blocked.Counts, Stage: blocked.Head.Stage, Replacing: blocked.Head.Replacing}
 	look := canaryReview()
 	look.Panel.Decide.Batch.Doubt = 2
 	return []Fixture{
