@@ -197,8 +197,18 @@ func TestNormalAddress(t *testing.T) {
 			t.Errorf("%q gives %q", in, got)
 		}
 	}
+	for in, want := range map[string]string{`"ev"@x.test`: "ev@x.test", "ev@x.test.": "ev@x.test", `Ev <"E\v"@X.test.>`: "ev@x.test", `"a.b+c"@x.test`: "a.b+c@x.test", `ev."x"@y.test`: "ev.x@y.test",
+		`"a b"@x.test.`: `"a b"@x.test`, `"a..b"@x.test`: `"a..b"@x.test`, `"\a\"\ b"@x.test`: `"a\" b"@x.test`, `"a@b"@x.test`: `"a@b"@x.test`, `""@x.test`: `""@x.test`,
+		`"ev@x.test`: `"ev@x.test`, `"日本"@x.test`: "日本@x.test", "@kim.": "@kim.", "v1.": "v1.", `"kim"`: `"kim"`} {
+		if got := NormalAddress(in); got != want {
+			t.Errorf("%s gives %s, want %s", in, got, want)
+		}
+	}
+	spelled := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "B", ".", `"`, `\`, "@", " ", "<", ">", ",", "é"})).Draw(t, "parts"), "") + rapid.SampledFrom([]string{"@x.test", "@x.test.", ">", ""}).Draw(t, "end")
+	})
 	rapid.Check(t, func(t *rapid.T) {
-		once := NormalAddress(rapid.String().Draw(t, "address"))
+		once := NormalAddress(rapid.OneOf(rapid.String(), spelled).Draw(t, "address"))
 		if NormalAddress(once) != once {
 			t.Fatalf("%q is not stable", once)
 		}

@@ -47,7 +47,8 @@ const MaxAddress = 320
 
 // NormalAddress gives an address as it is compared, a recipient's and one of the list alike:
 // without a name before it, without spaces around it and characters that nobody sees, in
-// small letters and NFC. "" = it is none.
+// small letters and NFC. Of a mailbox it takes away the dot that ends the host and the quotes
+// and backslashes that the local part does not need (RFC 5321 §4.1.2). "" = it is none.
 func NormalAddress(s string) string {
 	s = strings.TrimSpace(Normalize(strings.Map(func(r rune) rune {
 		if invisible(r) {
@@ -60,7 +61,7 @@ func NormalAddress(s string) string {
 			s = s[i+1 : len(s)-1]
 		}
 	}
-	s = strings.ToLower(strings.TrimSpace(s))
+	s = plainMailbox(strings.ToLower(strings.TrimSpace(s)))
 	if utf8.RuneCountInString(s) > MaxAddress || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\uFFFD' }) {
 		return ""
 	}

@@ -54,6 +54,10 @@ func TestSuppressions(t *testing.T) {
 	if r := h.want(h.post("/suppressions", tok, body), 200); r.number("added") != 0 || r.number("known") != 2 || len(r.list("suppressions")) != 0 {
 		t.Errorf("again %s", r.raw)
 	}
+	spelled := `{"entries":[{"address":"\"kim\"@Example.test.","reason":"unsubscribed"},{"address":"lee@example.test.","reason":"complaint","scope":"effect","channel":"email","until":"2099-01-01T00:00:00Z"}]}`
+	if r := h.want(h.post("/suppressions", tok, spelled), 200); r.number("added") != 0 || r.number("known") != 2 {
+		t.Errorf("spelled otherwise %s", r.raw)
+	}
 	first := h.want(h.get("/suppressions?limit=1", tok), 200)
 	rest := h.want(h.get("/suppressions?limit=1&after="+first.text("next"), tok), 200)
 	if len(first.list("suppressions")) != 1 || len(rest.list("suppressions")) != 1 || rest.body["next"] != nil {
