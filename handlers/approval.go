@@ -98,6 +98,11 @@ func (s *site) decidedFlash(c echo.Context, d operation.Decision) (key string, a
 	}
 	now, err := s.find(c)
 	if err != nil || now.State != operation.PendingApproval || now.Policy == nil {
+		if err == nil {
+			if why := s.holds(c, now); why != nil {
+				return unsentFlash(c, why)
+			}
+		}
 		if err == nil && now.Profile != nil && now.Profile.PerformedBy == definition.ClientsPerform {
 			return views.FlashApprovedForProgram, nil
 		}

@@ -132,6 +132,11 @@ func (s *site) batchFlash(c echo.Context, p *store.BatchPage, in store.BatchDeci
 	if err == nil && now.Phase() == in.Phase && now.Policy != nil && (now.State == operation.BatchPendingApproval || now.State == operation.BatchCanaryReview) {
 		return views.FlashApprovalCounted, []string{"Given", itoa(now.AsOperation().Approved()), "Required", itoa(max(now.Policy.Required, 1))}
 	}
+	if err == nil {
+		if why := batchHolds(now, web.VisitOf(c).Printer().Lang); why != nil {
+			return unsentFlash(c, why)
+		}
+	}
 	if in.Phase == operation.PhaseRest {
 		return "flash.batch_rest", nil
 	}

@@ -147,6 +147,7 @@ type Flash struct {
 const (
 	FlashApproved             = "flash.approved"         // quorum reached
 	FlashApprovedForProgram   = "flash.approved_program" // quorum reached; programs perform it
+	FlashApprovedUnsent       = "flash.approved_unsent"  // quorum reached; Why it is not sent now
 	FlashBatchCanary          = "flash.batch_canary"     // the first rows of a batch go out; N
 	FlashApprovalCounted      = "flash.approval_counted" // one more is needed; Given, Required
 	FlashChangesRequested     = "flash.changes_requested"
