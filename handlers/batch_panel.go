@@ -110,6 +110,7 @@ func (b batchOf) decide() *views.DecideForm {
 	if b.p.Phase() == operation.PhaseRest {
 		n := b.p.Counts.States
 		ask.LeftOut, ask.Doubt = 0, n[operation.Unknown]+n[operation.Review]+n[operation.ReexecutionRequested]
+		ask.Lapsed = operation.RestLapsed(b.p.State, b.p.Released, b.p.Cleared)
 	} else if n := b.p.Canary; n > 0 && n < ask.Items {
 		ask.Rest, ask.Items = ask.Items-n, n
 	}

@@ -199,6 +199,122 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 	}
 }
 
+// TestBatchTurnOfPausesAndCanaries takes a batch with a canary through what keeps it from going
+// on by itself: a pause from outside, a disputed item of the canary while the rest is not
+// cleared, and an approval of the rest that expired halfway.
+func TestBatchTurnOfPausesAndCanaries(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	s, ctx, job := h.Store, t.Context(), store.Job("runner")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	flow := strings.Replace(twoLists, `key: "${item.key}"}`, `key: "${item.key}", canary: 2}`, 1)
+	_, err := s.Apply(ctx, store.System("command"), []store.File{{Name: "two.yaml", Source: []byte(flow)}})
+	must(err)
+	list := store.List{Name: "people.csv", Rows: func(yield func(map[string]any, error) bool) {
+		for i := range 5 {
+			if !yield(map[string]any{"key": fmt.Sprint("item-", i+1)}, nil) {
+				return
+			}
+		}
+	}}
+	_, ids, err := s.CreateBatchRun(ctx, h.As("author"), store.NewBatchRun{Flow: "two-lists", FormID: store.NewFormID(), Lists: map[string]store.List{"people": list}})
+	must(err)
+	for _, id := range ids {
+		h.ApproveBatch(t, id, "lead")
+	}
+	tasks, notes := "/batches/"+string(ids[0]), "/batches/"+string(ids[1])
+	lead := h.as(t, "lead")
+	says := func(path, next, responsible string, more ...string) *answer {
+		t.Helper()
+		page := lead.get(path).want(200).says(more...)
+		for testid, want := range map[string]string{"next": next, "responsible": responsible} {
+			if got := (&answer{doc: page.has(testid)}).text(); !strings.Contains(got, want) {
+				t.Errorf("%s: %s is %q, want %q", path, testid, got, want)
+			}
+		}
+		return page
+	}
+	resumes := func(role operation.Role) {
+		t.Helper()
+		p, err := s.FindBatch(ctx, h.As("lead"), ids[0])
+		must(err)
+		if p.Turn.Kind != operation.TurnResume || p.Turn.Next.Who.Role != role || p.Turn.Next.At.IsZero() {
+			t.Errorf("whoever resumes is %+v, want %s", p.Turn, role)
+		}
+	}
+
+	// Paused from outside, with items to come.
+	_, err = s.PauseDestination(ctx, h.As("ops"), "plain", "It answers with errors.")
+	must(err)
+	resumes(operation.RoleOpsOwner)
+	agree(t, lead, says(tasks, "Resume", "ops owner", "It is paused from outside"), tasks, "ops owner")
+	_, err = s.PauseAll(ctx, h.As("admin"), "We move.")
+	must(err)
+	resumes(operation.RoleAdmin)
+	must(s.ResumeAll(ctx, h.As("admin"), "We moved."))
+	must(s.ResumeDestination(ctx, h.As("ops"), "plain", "It answers."))
+	_, err = s.PauseFlow(ctx, h.As("ops"), "two-lists", "The wrong text.")
+	must(err)
+	resumes(operation.RoleOpsOwner)
+	must(s.ResumeFlow(ctx, h.As("ops"), "two-lists", "The right one."))
+	agree(t, lead, says(tasks, "Goes on by itself", "system"), tasks, "system")
+
+	// The canary is out and one of it is disputed: the rest is not cleared, and does not go on.
+	send := func() []store.Dispatched {
+		t.Helper()
+		c, err := s.ReleaseAndClaim(ctx, job, ids[0], 2, "worker")
+		must(err)
+		var out []store.Outcome
+		for _, d := range c.Dispatched {
+			out = append(out, store.Outcome{Operation: d.Operation, Attempt: d.Attempt, Fence: d.Fence,
+				Result: operation.Result{Outcome: operation.OutcomeConfirmed, TargetReference: "thing-" + string(d.Operation), Proof: operation.Proof{Code: "accepted", Phase: operation.PhaseComplete, Status: 200}}})
+		}
+		_, err = s.RecordGroup(ctx, job, ids[0], out)
+		must(err)
+		if len(out) != 2 {
+			t.Fatalf("%d were sent", len(out))
+		}
+		return c.Dispatched
+	}
+	shown := func(id operation.ID) store.Shown {
+		t.Helper()
+		p, err := s.FindOperation(ctx, h.As("ops"), id)
+		must(err)
+		return store.Shown{Operation: id, Revision: p.Revision, FormID: store.NewFormID(), Reason: "as the test wants it"}
+	}
+	disputed := send()[0].Operation
+	must(s.Dispute(ctx, h.As("ops"), shown(disputed), ""))
+	agree(t, lead, says(tasks, "Settle 1 outcome", "ops owner", "1 outcome is to be settled by a person"), tasks, "ops owner")
+	agree(t, lead, says(notes, "Settle the earlier stage", "ops owner", "1 outcome is to be settled there"), notes, "ops owner")
+	must(s.ConfirmDone(ctx, h.As("ops"), shown(disputed), store.Reference{ID: "thing-1"}))
+	if state, err := s.AdvanceBatch(ctx, job, ids[0]); err != nil || state != operation.BatchCanaryReview {
+		t.Fatal(state, err)
+	}
+	says(tasks, "Look at the canary", "pprover", "2 of 2 cleared items closed")
+
+	// The approval of the rest expires when a part of it is out: no canary, and no share of one.
+	h.ApproveBatch(t, ids[0], "lead")
+	send()
+	_, err = h.Owner.Exec(`UPDATE batches SET expires_at = clock_timestamp() - interval '1 minute' WHERE id = $1`, string(ids[0]))
+	must(err)
+	if n, err := s.SweepBatches(ctx, store.Job("sweep")); err != nil || n != 1 || h.BatchState(t, ids[0]) != operation.BatchCanaryReview {
+		t.Fatal(n, err)
+	}
+	page := says(tasks, "Approve the rest anew", "pprover", "Rest to approve anew", "The approval of the rest no longer holds", "4 of 4 operations closed", "1 item is left", "The approval expired. Nothing more")
+	// its history still says that there was a canary
+	if text := page.text(); page.has("canary") != nil || strings.Count(text, "Canary to look at") != 1 || strings.Contains(text, "200%") || strings.Contains(text, "expired: –") {
+		t.Errorf("an approval that expired is told as a canary: %s", text)
+	}
+	if row := in(lead.get("/batches").want(200).doc, "batch-row", tasks); row == nil || !strings.Contains((&answer{doc: row}).text(), "Rest to approve anew") {
+		t.Error("the list does not say that the rest is to be approved anew")
+	}
+}
+
 // agree checks that the list of batches, the run's page and the inbox say of a batch what its
 // page says. The inbox holds it where the person who looks decides about it there; what holds
 // it, and outcomes to be settled, stand there themselves.

@@ -18,10 +18,13 @@ const (
 	// TurnGoOn: it is closed and did not come to what its stage needs; later stages wait
 	// until the flow's owner says how the run goes on.
 	TurnGoOn BatchTurnKind = "go_on"
+	// TurnResume: its flow, its destination or all sends are paused, and something of it still
+	// waits to be released or sent.
+	TurnResume BatchTurnKind = "resume"
 )
 
 // BatchTurnKinds lists those that have words of their own.
-var BatchTurnKinds = []BatchTurnKind{TurnHeld, TurnSettle, TurnReexecution, TurnGoOn}
+var BatchTurnKinds = []BatchTurnKind{TurnHeld, TurnSettle, TurnReexecution, TurnGoOn, TurnResume}
 
 // BatchStand is what decides whose turn it is with a batch.
 type BatchStand struct {
@@ -31,11 +34,21 @@ type BatchStand struct {
 	Satisfied bool
 	Waived    bool          // the owner let the run go on without its stage
 	Later     bool          // something of a later stage of the run is open: it waits for this one
-	ToCome    int           // items that were not released yet
+	ToCome    int           // items that are cleared, and were not released yet
 	States    map[State]int // its operations
 	Next      NextDecision  // as it was recorded
 	People    People
 	Holder    *BatchHolder // the earlier stage that holds it, or for which items of it wait; nil = none
+	// Halted is whoever lets its flow, its destination or all sends go on, with until when
+	// they should; no kind = none of them is paused.
+	Halted NextDecision
+}
+
+// RestLapsed reports that people decide about the rest of a batch anew because what cleared
+// it holds no longer, and not because its canary is closed: that is looked at only when all
+// that was cleared is released. Both numbers are positions of the list.
+func RestLapsed(s BatchState, released, cleared int) bool {
+	return s == BatchCanaryReview && released < cleared
 }
 
 // BatchHolder is the stage that holds a batch.
@@ -95,6 +108,8 @@ func (b BatchStand) turn() BatchTurn {
 			}
 		}
 	case b.Paused:
+	case b.Halted.Kind != DecideNothing && b.toSend() > 0:
+		return BatchTurn{Kind: TurnResume, Next: b.Halted}
 	case b.Holder != nil && held > 0 && b.moving(held) == 0:
 		who := b.Holder.Turn.Next.Who
 		return BatchTurn{Kind: TurnHeld, Holder: b.Holder, Next: NextDecision{Kind: DecideStage, Who: who}}
@@ -114,13 +129,18 @@ func (b BatchStand) heldItems() int {
 	case b.Holder.Items:
 		return b.ToCome + b.States[Waiting]
 	}
-	return b.ToCome + b.States[Waiting] + b.States[Ready] + b.States[RetryScheduled]
+	return b.toSend()
+}
+
+// toSend is how many items a pause keeps from going out.
+func (b BatchStand) toSend() int {
+	s := b.States
+	return b.ToCome + s[Waiting] + s[Ready] + s[RetryScheduled]
 }
 
 // moving is how many items are still to be sent by themselves, where so many are held.
 func (b BatchStand) moving(held int) int {
-	s := b.States
-	return b.ToCome + s[Waiting] + s[Ready] + s[RetryScheduled] + s[InProgress] - held
+	return b.toSend() + b.States[InProgress] - held
 }
 
 // open is how many of its operations are not closed.

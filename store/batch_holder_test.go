@@ -51,6 +51,18 @@ func TestWaitingItemNamesWhoSettles(t *testing.T) {
 		t.Errorf("a batch with an item that can go says %+v, %v", p.Turn, err)
 	}
 
+	// a pause of the flow keeps both from going on, and not what is settled by people
+	_, err := s.PauseFlow(ctx, c.As("ops"), "chain", "a wrong word")
+	ok(t, err)
+	for id, want := range map[operation.BatchID]operation.BatchTurnKind{c.first: operation.TurnRecorded, c.second: operation.TurnResume} {
+		p, err := s.FindBatch(ctx, c.As("lead"), id)
+		ok(t, err)
+		if p.Turn.Kind == operation.TurnResume != (want == operation.TurnResume) || want == operation.TurnResume && p.Turn.Next.Who.Role != operation.RoleOpsOwner {
+			t.Errorf("under a pause of the flow, the batch says %+v", p.Turn)
+		}
+	}
+	ok(t, s.ResumeFlow(ctx, c.As("ops"), "chain", "put right"))
+
 	// ready, and then sent back
 	first, _ := c.item(c.second, 1)
 	ok(t, s.Dispute(ctx, c.As("ops"), c.shown(c.first, 1), ""))

@@ -14,6 +14,7 @@ type turnRun struct {
 	batches []Batch  // all of the run, in the order of stages
 	ops     []*opRow // that belong to no item
 	waived  map[string]bool
+	paused  halts
 }
 
 // turnsOf says whose turn each of the batches is, with all that holds it. It is the one rule:
@@ -37,8 +38,13 @@ func (t *tx) turnsOf(list []Batch) (map[operation.BatchID]operation.BatchTurn, e
 	if err != nil {
 		return nil, err
 	}
+	paused, err := t.haltsOf(all)
+	if err != nil {
+		return nil, err
+	}
 	flows := map[string]*unit{}
 	for _, r := range runs {
+		r.paused = paused
 		if err := r.turns(t, flows, counts, out); err != nil {
 			return nil, err
 		}
@@ -116,9 +122,13 @@ func (r *turnRun) turns(t *tx, flows map[string]*unit, counts map[operation.Batc
 // turn says whose turn one batch is; known are those of earlier stages.
 func (r *turnRun) turn(u *unit, b Batch, rows []stageRow, n BatchCounts, known map[operation.BatchID]operation.BatchTurn) operation.BatchTurn {
 	o := &opRow{Flow: b.Flow, Stage: b.Stage, StageNo: b.StageNo}
+	canary := 0
+	if st, ok := stageOf(u.flow, b.Stage); ok && st.ForEach != nil {
+		canary = st.ForEach.Canary
+	}
 	later := func(x stageRow) bool { return x.No > b.StageNo && !x.State.Closed() }
 	stand := operation.BatchStand{State: b.State, Paused: b.Paused(), Stopped: b.Stopped(), Satisfied: b.Satisfied, Waived: r.waived[b.Stage], Later: slices.ContainsFunc(rows, later),
-		ToCome: n.Waiting, States: n.States, Next: b.Next(), People: u.people(o)}
+		ToCome: toRelease(canary, b, n), States: n.States, Halted: r.paused.next(b, u.due(o)), Next: b.Next(), People: u.people(o)}
 	if key := holderStage(u.flow, b.Stage, earlierOpen(u.flow, o, rows)); key != "" {
 		stand.Holder = r.holder(u, b, key, known)
 	}

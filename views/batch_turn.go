@@ -26,6 +26,8 @@ func (t BatchTurn) next(p *text.Printer) string {
 		return p.N("turn.next."+string(t.Kind), t.N)
 	case operation.TurnGoOn:
 		return p.T("next.blocked")
+	case operation.TurnResume:
+		return p.T("next.resume")
 	}
 	return ""
 }
@@ -46,6 +48,8 @@ func (t BatchTurn) waits(p *text.Printer, who Who) string {
 		return p.N("turn.waits."+string(t.Kind), t.N, "Who", w)
 	case operation.TurnGoOn:
 		return p.T("turn.waits.go_on", "Who", w)
+	case operation.TurnResume:
+		return p.T("turn.waits.resume", "Who", w)
 	case operation.TurnHeld:
 		return t.held(p, who)
 	}
@@ -64,4 +68,9 @@ func (t BatchTurn) held(p *text.Printer, who Who) string {
 		return p.T("turn.held.system", "Stage", t.Stage.Label)
 	}
 	return p.T("turn.held.person", "Stage", t.Stage.Label, "What", p.T("next."+string(t.ThereNext)), "Who", w)
+}
+
+// restLapsed reports that the entry says that the approval of a batch's rest holds no longer.
+func (e HistoryLine) restLapsed() bool {
+	return e.Action == "expire" && string(e.To) == string(operation.BatchCanaryReview)
 }

@@ -20,6 +20,8 @@ func batchSays(p *text.Printer, h BatchHead) string {
 		return p.N("turn.says.reopened", h.Turn.N)
 	case h.Turn.Kind == operation.TurnGoOn && h.State == operation.BatchClosed:
 		return p.T("turn.says.go_on")
+	case h.Turn.Kind == operation.TurnResume:
+		return p.T("turn.says.resume")
 	case h.noted() != "":
 		return p.T("batch.says." + h.noted())
 	case h.State == operation.BatchCanary:
@@ -48,6 +50,8 @@ func (b BatchStanding) noted() string {
 		return "held"
 	case b.Settling:
 		return "settling"
+	case b.Lapsed:
+		return "lapsed"
 	}
 	return ""
 }
@@ -74,6 +78,8 @@ func batchIcon(b BatchStanding) string {
 		return "review"
 	case "held":
 		return "waiting"
+	case "lapsed":
+		return string(operation.PendingApproval)
 	case string(operation.BatchCanary), string(operation.BatchRunning):
 		return "in_progress"
 	case string(operation.BatchCanaryReview):
@@ -91,6 +97,8 @@ func batchNext(p *text.Printer, h BatchHead) string {
 		return h.Turn.next(p)
 	case h.Next == operation.DecideNothing:
 		return p.T("next.nothing")
+	case h.Lapsed && h.Next == operation.DecideApprove:
+		return p.T("turn.next.lapsed")
 	case h.State == operation.BatchCanaryReview && h.Next == operation.DecideApprove:
 		return p.T("batch.next.canary")
 	case h.State.Cleared() && h.Responsible.Kind == WhoSystem:
@@ -201,7 +209,11 @@ func decideEffects(p *text.Printer, f DecideForm) []string {
 		return out
 	}
 	if b.Doubt > 0 {
-		out = append([]string{p.N("turn.canary_doubt", b.Doubt)}, out...)
+		k := "turn.canary_doubt"
+		if b.Lapsed {
+			k = "turn.sent_doubt"
+		}
+		out = append([]string{p.N(k, b.Doubt)}, out...)
 	}
 	if b.Rest > 0 {
 		out = append(out, p.N("batch.effect.rest", b.Rest))

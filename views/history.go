@@ -145,6 +145,9 @@ func reasonOf(p *text.Printer, e HistoryLine) string {
 			return alarmText(p, a)
 		}
 	}
+	if e.Action == "expire" && e.Reason == string(operation.CodeApproverNotEntitled) {
+		return p.T("turn.lapsed_rights")
+	}
 	return codeText(p, e.Reason)
 }
 
@@ -152,6 +155,8 @@ func reasonOf(p *text.Printer, e HistoryLine) string {
 // hold; other text stays as it is.
 func codeText(p *text.Printer, s string) string {
 	switch {
+	case s == string(operation.CodeApprovalExpired): // an entry does not hold when
+		return p.T("turn.lapsed_expired")
 	case text.Has("refusal." + s):
 		return RefusalText(p, operation.Refuse(operation.Code(s)))
 	case text.Has("proof." + s + "_plain"):

@@ -208,7 +208,7 @@ func batchFixtures() []Fixture {
 		{"batch-long", views.BatchPage(longBatch())},
 		{"batches", views.BatchesPage(batchList(running, paused, auto, unknown, stoppedHalfway(), campaign()))},
 		{"batches-empty", views.BatchesPage(views.BatchesModel{Frame: frame(views.SectionOperations, "/batches")})},
-	}, append(batchItemFixtures(running), batchTurnFixtures()...)...)
+	}, append(batchItemFixtures(running), append(batchTurnFixtures(), batchHaltFixtures()...)...)...)
 }
 
 // canaryReview is the canary that people are to look at.
