@@ -9,7 +9,8 @@ import (
 	"holdpoint/store/storetest"
 )
 
-// TestCanaryDoubt: whoever decides about the rest is told that the canary is disputed.
+// TestCanaryDoubt: whoever decides about the rest is told which rows of it are on the
+// suppression list by now, and that the canary is disputed.
 func TestCanaryDoubt(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -35,6 +36,16 @@ func TestCanaryDoubt(t *testing.T) {
 	must(err)
 	if state, err := s.AdvanceBatch(ctx, job, id); err != nil || state != operation.BatchCanaryReview {
 		t.Fatal(state, err)
+	}
+	const nobody = "No row is left out"
+	b := h.as(t, "lead")
+	b.get("/batches/" + string(id)).want(200).says(nobody)
+	_, err = s.AddSuppressions(ctx, h.As("ops"), store.Suppressing{FormID: store.NewFormID()}, []store.NewSuppression{
+		{Address: "r000001@example.test", Reason: operation.SuppressedUnsubscribed}, // went out with the canary
+		{Address: "R000003@example.test.", Reason: operation.SuppressedUnsubscribed}})
+	must(err)
+	if text := b.get("/batches/" + string(id)).want(200).says("1 row is on the suppression list now and will not be sent.").text(); strings.Contains(text, nobody) {
+		t.Error("nobody is said to be on the suppression list")
 	}
 	const doubt = "1 item of the canary is disputed"
 	page := "/batches/" + string(id)

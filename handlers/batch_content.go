@@ -48,6 +48,11 @@ func (s *site) batchApproved(c echo.Context, b batchOf) (views.BatchApproved, er
 	if a.LeftOut, err = s.itemLines(c, p, store.BatchQuery{Excluded: true, Limit: oddShown}, v.Duplicates+v.Suppressed > 0); err != nil {
 		return a, err
 	}
+	if b.waits() {
+		if a.StoppedNow, err = s.Store.SuppressedToCome(c.Request().Context(), web.VisitOf(c).Actor(), p.ID); err != nil {
+			return a, err
+		}
+	}
 	a.Diff, err = s.batchDiff(c, b)
 	return a, err
 }

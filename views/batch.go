@@ -105,6 +105,7 @@ type BatchApproved struct {
 	Problems    []BatchItemLine // the first rows with a problem
 	ProblemRows int
 	LeftOut     []BatchItemLine // the first rows that are not sent
+	StoppedNow  int             // rows to come that are on the suppression list now
 	Longest     *BatchItemLine
 	Emptiest    *BatchItemLine
 	Diff        *BatchDiff // nil = there is no earlier version
