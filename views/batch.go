@@ -260,7 +260,7 @@ type BatchAsk struct {
 	Items   int // that it clears now
 	Rest    int // that wait for a second decision
 	LeftOut int
-	Doubt   int // of the canary: disputed, or not known what came of it
+	Doubt   int  // of the canary: disputed, or not known what came of it
 	Lapsed  bool // the approval of these items is to be given anew: what went out before is no canary
 	Mails   bool
 	Money   []Money

@@ -219,6 +219,7 @@ func canaryReview() views.BatchModel {
 	m.Approved.Signatures = []views.Signature{{Who: views.RoleWho(operation.RoleApprover, true), Since: ago(3 * time.Minute)}}
 	d := batchDecide()
 	d.Given, d.Required, d.Batch = 0, 1, &views.BatchAsk{Phase: operation.PhaseRest, Items: 9935, Mails: true}
+	m.Approved.StoppedNow = 2
 	m.Panel = views.BatchPanel{Yours: true, Decide: d, Stop: &views.LinkAction{URL: batchURL + "/stop"}}
 	return m
 }
