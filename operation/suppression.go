@@ -61,7 +61,7 @@ func NormalAddress(s string) string {
 			s = s[i+1 : len(s)-1]
 		}
 	}
-	s = plainMailbox(strings.ToLower(strings.TrimSpace(s)))
+	s = plainMailbox(Normalize(strings.ToLower(strings.TrimSpace(s))))
 	if utf8.RuneCountInString(s) > MaxAddress || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\uFFFD' }) {
 		return ""
 	}
