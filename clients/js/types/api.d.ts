@@ -314,7 +314,7 @@ export interface paths {
         put?: never;
         /**
          * Let a paused batch go on
-         * @description Only what a token paused. A pause by a person, or by the batch's own limits, is a person's to end (403 `persons_decision`).
+         * @description Only what a token paused. A pause by a person, or by the batch's own limits, is a person's to end (403 `persons_decision`). One that is not paused stays as it is; one that is not approved yet, stopped or closed is refused (409).
          */
         post: operations["resumeBatch"];
         delete?: never;
