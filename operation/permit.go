@@ -156,13 +156,7 @@ func (c *Clearance) Lapsed(now time.Time) *Refusal {
 }
 
 func permitSurroundings(f Facts, _ time.Time) *Refusal {
-	switch {
-	case len(f.EarlierOpen) > 0:
-		return Refuse(CodeEarlierStage, "stage", f.EarlierOpen[0])
-	case permitLineage(f) != nil:
-		return permitLineage(f)
-	}
-	return AccountHolds(f)
+	return firstRefusal(earlierHolds(f), AccountHolds(f))
 }
 
 // AccountHolds checks that the destination still leads to the account, and the environment,
