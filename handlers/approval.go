@@ -97,18 +97,19 @@ func (s *site) decidedFlash(c echo.Context, d operation.Decision) (key string, a
 		return views.FlashRejected, nil
 	}
 	now, err := s.find(c)
-	if err != nil || now.State != operation.PendingApproval || now.Policy == nil {
-		if err == nil {
-			if why := s.holds(c, now); why != nil {
-				return unsentFlash(c, why)
-			}
-		}
-		if err == nil && now.Profile != nil && now.Profile.PerformedBy == definition.ClientsPerform {
-			return views.FlashApprovedForProgram, nil
-		}
+	if err != nil {
 		return views.FlashApproved, nil
 	}
-	return views.FlashApprovalCounted, []string{"Given", itoa(now.Approved()), "Required", itoa(max(now.Policy.Required, 1))}
+	if now.State == operation.PendingApproval && now.Policy != nil {
+		return views.FlashApprovalCounted, []string{"Given", itoa(now.Approved()), "Required", itoa(max(now.Policy.Required, 1))}
+	}
+	if why := s.holds(c, now); why != nil {
+		return unsentFlash(c, why)
+	}
+	if now.Profile != nil && now.Profile.PerformedBy == definition.ClientsPerform {
+		return views.FlashApprovedForProgram, nil
+	}
+	return views.FlashApproved, nil
 }
 
 // withdraw takes one's own approval back, or the one that was given for oneself, until

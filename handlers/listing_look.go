@@ -116,12 +116,8 @@ func (s *site) fillReading(c echo.Context, f *definition.Flow, l store.ListFile,
 			r = typed
 		}
 	}
-	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == r.Encoding})
-	}
-	for _, x := range definition.Separators {
-		m.Separators = append(m.Separators, views.Option{Value: separatorNames[x], Selected: x == r.Separator})
-	}
+	m.Encodings = encodingOptions(r.Encoding)
+	m.Separators = separatorOptions(r.Separator)
 	fields := f.ItemFields(l.Stage)
 	if m.CSV && found != nil {
 		m.Columns, m.Unused = listColumns(fields, r.Columns, found.Header)

@@ -67,12 +67,8 @@ func (s *site) showTable(c echo.Context, status int, t typed) error {
 		*to = shownTo(newForm(t.of(name), pathTable(st.ID)+"/"+name), v.User.ID)
 		to.Revision = int64(st.Rev)
 	}
-	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == st.Encoding})
-	}
-	for _, x := range definition.Separators {
-		m.Separators = append(m.Separators, views.Option{Value: separatorNames[x], Selected: x == st.Separator})
-	}
+	m.Encodings = encodingOptions(st.Encoding)
+	m.Separators = separatorOptions(st.Separator)
 	table, err := st.Table()
 	var bad *definition.TableError
 	switch {

@@ -230,13 +230,9 @@ func (s *site) showImport(c echo.Context, status int, t typed) error {
 	if x != nil {
 		r.encoding, r.separator, r.column = x.list.Encoding, x.list.Separator, strconv.Itoa(x.column)
 	}
-	for _, e := range definition.Encodings {
-		m.Encodings = append(m.Encodings, views.Option{Value: e, Label: encodingName(e), Selected: e == r.encoding})
-	}
+	m.Encodings = encodingOptions(r.encoding)
 	if x == nil || x.list.Kind == definition.ListCSV {
-		for _, sep := range definition.Separators {
-			m.Separators = append(m.Separators, views.Option{Value: separatorNames[sep], Selected: sep == r.separator})
-		}
+		m.Separators = separatorOptions(r.separator)
 	}
 	m.Chosen = [][2]string{{"encoding", r.encoding}, {"separator", separatorNames[r.separator]}, {"column", r.column}, {"reason", r.reason}, {"channel", r.channel}}
 	m.Frame = web.Frame(c, views.SectionOperations)

@@ -4,7 +4,9 @@ import (
 	"strings"
 
 	"holdpoint/operation"
+	"holdpoint/operation/definition"
 	"holdpoint/store"
+	"holdpoint/views"
 	"holdpoint/web"
 
 	"github.com/labstack/echo/v4"
@@ -113,4 +115,20 @@ func encodingName(e string) string {
 		return "UTF" + strings.ToUpper(name)
 	}
 	return strings.ToUpper(e[:1]) + e[1:]
+}
+
+// encodingOptions offers the encodings of a table, with the chosen one.
+func encodingOptions(chosen string) (out []views.Option) {
+	for _, e := range definition.Encodings {
+		out = append(out, views.Option{Value: e, Label: encodingName(e), Selected: e == chosen})
+	}
+	return out
+}
+
+// separatorOptions offers the separators of a table, with the chosen one.
+func separatorOptions(chosen string) (out []views.Option) {
+	for _, x := range definition.Separators {
+		out = append(out, views.Option{Value: separatorNames[x], Selected: x == chosen})
+	}
+	return out
 }
