@@ -38,6 +38,29 @@ stages:
     approval: {approvers: {role: approver}}
 `
 
+// approvedLists starts a run of the flow with a list of n items, and approves its batches.
+func approvedLists(t *testing.T, h *house, flow string, n int) []operation.BatchID {
+	t.Helper()
+	if _, err := h.Store.Apply(t.Context(), store.System("command"), []store.File{{Name: "two.yaml", Source: []byte(flow)}}); err != nil {
+		t.Fatal(err)
+	}
+	list := store.List{Name: "people.csv", Rows: func(yield func(map[string]any, error) bool) {
+		for i := range n {
+			if !yield(map[string]any{"key": fmt.Sprint("item-", i+1)}, nil) {
+				return
+			}
+		}
+	}}
+	_, ids, err := h.Store.CreateBatchRun(t.Context(), h.As("author"), store.NewBatchRun{Flow: "two-lists", FormID: store.NewFormID(), Lists: map[string]store.List{"people": list}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		h.ApproveBatch(t, id, "lead")
+	}
+	return ids
+}
+
 // TestBatchSaysWhoseTurn takes a batch through what may hold it: an earlier stage under way,
 // with a dispute, closed without all that it needs; then the owner goes on without that stage.
 func TestBatchSaysWhoseTurn(t *testing.T) {
@@ -50,20 +73,7 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.Apply(ctx, store.System("command"), []store.File{{Name: "two.yaml", Source: []byte(twoLists)}})
-	must(err)
-	list := store.List{Name: "people.csv", Rows: func(yield func(map[string]any, error) bool) {
-		for i := range 3 {
-			if !yield(map[string]any{"key": fmt.Sprint("item-", i+1)}, nil) {
-				return
-			}
-		}
-	}}
-	_, ids, err := s.CreateBatchRun(ctx, h.As("author"), store.NewBatchRun{Flow: "two-lists", FormID: store.NewFormID(), Lists: map[string]store.List{"people": list}})
-	must(err)
-	for _, id := range ids {
-		h.ApproveBatch(t, id, "lead")
-	}
+	ids := approvedLists(t, h, twoLists, 3)
 	tasks, notes := "/batches/"+string(ids[0]), "/batches/"+string(ids[1])
 	lead := h.as(t, "lead")
 	says := func(path, next, responsible string, more ...string) *answer {
@@ -85,7 +95,7 @@ func TestBatchSaysWhoseTurn(t *testing.T) {
 	}
 
 	// An item that comes to nothing, and two that are disputed afterwards.
-	_, err = s.ReleaseBatch(ctx, job, ids[0], 100)
+	_, err := s.ReleaseBatch(ctx, job, ids[0], 100)
 	must(err)
 	says(notes, "Settle the earlier stage", "system", "Held by an earlier stage", "is still under way")
 	c, err := s.ClaimGroup(ctx, job, ids[0], 2, "worker")
@@ -213,20 +223,7 @@ func TestBatchTurnOfPausesAndCanaries(t *testing.T) {
 		}
 	}
 	flow := strings.Replace(twoLists, `key: "${item.key}"}`, `key: "${item.key}", canary: 2}`, 1)
-	_, err := s.Apply(ctx, store.System("command"), []store.File{{Name: "two.yaml", Source: []byte(flow)}})
-	must(err)
-	list := store.List{Name: "people.csv", Rows: func(yield func(map[string]any, error) bool) {
-		for i := range 5 {
-			if !yield(map[string]any{"key": fmt.Sprint("item-", i+1)}, nil) {
-				return
-			}
-		}
-	}}
-	_, ids, err := s.CreateBatchRun(ctx, h.As("author"), store.NewBatchRun{Flow: "two-lists", FormID: store.NewFormID(), Lists: map[string]store.List{"people": list}})
-	must(err)
-	for _, id := range ids {
-		h.ApproveBatch(t, id, "lead")
-	}
+	ids := approvedLists(t, h, flow, 5)
 	tasks, notes := "/batches/"+string(ids[0]), "/batches/"+string(ids[1])
 	lead := h.as(t, "lead")
 	says := func(path, next, responsible string, more ...string) *answer {
@@ -249,7 +246,7 @@ func TestBatchTurnOfPausesAndCanaries(t *testing.T) {
 	}
 
 	// Paused from outside, with items to come.
-	_, err = s.PauseDestination(ctx, h.As("ops"), "plain", "It answers with errors.")
+	_, err := s.PauseDestination(ctx, h.As("ops"), "plain", "It answers with errors.")
 	must(err)
 	resumes(operation.RoleOpsOwner)
 	agree(t, lead, says(tasks, "Resume", "ops owner", "It is paused from outside"), tasks, "ops owner")

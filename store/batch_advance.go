@@ -11,15 +11,19 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
+// replacesItem is the condition that an operation r replaces the item o of a batch, or what
+// replaced it.
+const replacesItem = `r.run_id = o.run_id AND r.stage = o.stage AND r.item_key = o.item_key AND r.replacement > 0`
+
 // progressSQL locks the batch $1 and tells how far it is: whether an operation of it is open,
 // or a replacement of one that was closed without effect, and whether one of those has no
 // confirmed replacement.
 const progressSQL = `WITH l AS MATERIALIZED (SELECT * FROM batches WHERE id = $1 FOR NO KEY UPDATE)
 	SELECT l.released, l.cleared, l.total, l.state, l.satisfied, EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = l.id AND o.state IN ` + openStates + `) AS open,
 	EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = l.id AND o.state IN ('rejected', 'cancelled', 'not_executed')
-		AND EXISTS (SELECT 1 FROM operations r WHERE r.run_id = o.run_id AND r.stage = o.stage AND r.item_key = o.item_key AND r.replacement > 0 AND r.state IN ` + openStates + `)) AS replacing,
+		AND EXISTS (SELECT 1 FROM operations r WHERE ` + replacesItem + ` AND r.state IN ` + openStates + `)) AS replacing,
 	EXISTS (SELECT 1 FROM operations o WHERE o.batch_id = l.id AND o.state IN ('rejected', 'cancelled', 'not_executed')
-		AND NOT EXISTS (SELECT 1 FROM operations r WHERE r.run_id = o.run_id AND r.stage = o.stage AND r.item_key = o.item_key AND r.replacement > 0 AND r.state = 'confirmed')) AS without
+		AND NOT EXISTS (SELECT 1 FROM operations r WHERE ` + replacesItem + ` AND r.state = 'confirmed')) AS without
 	FROM l`
 
 // progress is how far a batch is.

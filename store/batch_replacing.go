@@ -7,8 +7,7 @@ const ReplacingShown = 20
 
 // replacingSQL finds the open replacements of those items of the batch $1 that were closed
 // without effect, at most $2.
-var replacingSQL = `SELECT r.id FROM operations o CROSS JOIN LATERAL (SELECT x.id FROM operations x WHERE x.run_id = o.run_id AND x.stage = o.stage AND x.item_key = o.item_key
-		AND x.replacement > 0 AND x.state IN ` + openStates + ` OFFSET 0) r WHERE o.batch_id = $1 AND o.state IN ('rejected', 'cancelled', 'not_executed') LIMIT $2`
+var replacingSQL = `SELECT x.id FROM operations o CROSS JOIN LATERAL (SELECT r.id FROM operations r WHERE ` + replacesItem + ` AND r.state IN ` + openStates + ` OFFSET 0) x WHERE o.batch_id = $1 AND o.state IN ('rejected', 'cancelled', 'not_executed') LIMIT $2`
 
 // readReplacing finds out what may still have the effect in place of items of the batch: its
 // stage is not judged before those replacements are closed.
