@@ -9,6 +9,7 @@ import (
 	"io"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"holdpoint/operation"
@@ -143,6 +144,8 @@ type batchBench struct {
 	o     BatchOptions
 	mu    sync.Mutex
 	steps map[string]time.Duration
+	// recorded counts the items whose outcome is recorded.
+	recorded atomic.Int64
 }
 
 // step notes how long a step took.
@@ -185,89 +188,6 @@ func (b *batchBench) approveBatch(ctx context.Context, id operation.BatchID) err
 		return fmt.Errorf("approve: %w", err)
 	}
 	return nil
-}
-
-// wholeBatch takes a batch of n items the whole way, as one process does that has so many
-// hands: each outcome is known the moment after the claim.
-func (b *batchBench) wholeBatch(ctx context.Context, n int) error {
-	id, err := b.create(ctx, n)
-	if err != nil {
-		return err
-	}
-	if err := b.approveBatch(ctx, id); err != nil {
-		return err
-	}
-	job := store.Job("bench")
-	for done := 0; done < n; {
-		k, err := b.group(ctx, job, id)
-		if err != nil {
-			return err
-		}
-		if k == 0 {
-			return fmt.Errorf("%d of %d items were recorded, and no more is due", done, n)
-		}
-		done += k
-	}
-	t := time.Now()
-	state, err := b.st.AdvanceBatch(ctx, job, id)
-	if err == nil && state != operation.BatchClosed {
-		err = fmt.Errorf("the batch is %s", state)
-	}
-	b.step("advance", t)
-	return err
-}
-
-// group releases, claims and records one group.
-func (b *batchBench) group(ctx context.Context, job store.Actor, id operation.BatchID) (int, error) {
-	t := time.Now()
-	c, err := b.st.ReleaseAndClaim(ctx, job, id, b.o.Hands, "bench")
-	if err != nil || len(c.Dispatched) == 0 {
-		return 0, err
-	}
-	b.step("claim", t)
-	outcomes := make([]store.Outcome, len(c.Dispatched))
-	for i, d := range c.Dispatched {
-		outcomes[i] = store.Outcome{Operation: d.Operation, Attempt: d.Attempt, Fence: d.Fence, Result: operation.Result{Outcome: operation.OutcomeConfirmed, TargetReference: "T-" + rand.Text(),
-			Proof: operation.Proof{Code: "confirmed", Phase: operation.PhaseComplete, Status: 201, Written: 400}}}
-	}
-	t = time.Now()
-	rec, err := b.st.RecordGroup(ctx, job, id, outcomes)
-	if err != nil {
-		return 0, fmt.Errorf("record: %w", err)
-	}
-	b.step("record", t)
-	for _, r := range rec {
-		if r.Err != nil || r.State != operation.Confirmed {
-			return 0, fmt.Errorf("record: %s, %v", r.State, r.Err)
-		}
-	}
-	return len(rec), nil
-}
-
-func (b *batchBench) cycle(ctx context.Context, ref *reference) (BatchCycle, error) {
-	b.steps = map[string]time.Duration{}
-	batches := 0
-	o := Options{Slices: b.o.Slices, Log: b.o.Log}
-	ours, theirs, err := interleave(ctx, o, fmt.Sprintf("batch items, %d lanes of %d hands", b.o.Lanes, b.o.Hands),
-		func() (slice, error) {
-			s, err := timed(ctx, b.o.Lanes, b.o.Slice, func(ctx context.Context) error { return b.wholeBatch(ctx, b.o.Items) })
-			batches += len(s.latencies)
-			s.perSecond *= float64(b.o.Items)
-			return s, err
-		},
-		func() (slice, error) { return ref.run(ctx, b.o.Clients, b.o.Slice, "-N") })
-	c := BatchCycle{Lanes: b.o.Lanes, Hands: b.o.Hands, Clients: b.o.Clients, ItemsPerS: medianRate(ours), PgbenchTPS: medianRate(theirs), Ratio: medianRatio(ours, theirs), Kept: len(ours), Steps: map[string]float64{}}
-	var perCPU []float64
-	for i := range ours {
-		items := float64(len(ours[i].latencies) * b.o.Items)
-		perCPU = append(perCPU, items/max(ours[i].cpu, 0.01)/(theirs[i].perSecond*b.o.Slice.Seconds()/max(theirs[i].cpu, 0.01)))
-		c.Foreign = max(c.Foreign, ours[i].foreign, theirs[i].foreign)
-	}
-	c.PerCPU = median(perCPU)
-	for name, took := range b.steps {
-		c.Steps[name] = took.Seconds() * 1000 / float64(max(1, batches*b.o.Items))
-	}
-	return c, err
 }
 
 // importOf makes and approves one batch, and looks at the heap meanwhile.
