@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"holdpoint/store"
@@ -65,40 +67,59 @@ func (c userUninviteCmd) Run(s *Settings) error {
 
 type userGrantCmd struct {
 	Email  string   `arg:"" help:"Mail address."`
-	Role   []string `arg:"" help:"ROLE or ROLE:FLOW."`
+	Roles  []string `arg:"" optional:"" name:"role" help:"ROLE or ROLE:FLOW."`
+	Role   []string `help:"The same as a flag, as with user add; may be given several times."`
 	Reason string   `default:"given at the command line" help:"Reason, for the history."`
 }
 
 // Run gives the roles.
 func (c userGrantCmd) Run(s *Settings) error {
+	roles, err := rolesOf(c.Roles, c.Role)
+	if err != nil {
+		return err
+	}
 	return s.withPerson(c.Email, func(ctx context.Context, st *store.Store, u store.User) error {
-		for _, g := range grants(c.Role) {
+		for _, g := range grants(roles) {
 			if err := st.GrantRole(ctx, store.System("command"), u.ID, g, c.Reason); err != nil {
 				return err
 			}
 		}
-		fmt.Println(u.Email, "holds", strings.Join(c.Role, ", "))
+		fmt.Println(u.Email, "holds", strings.Join(roles, ", "))
 		return nil
 	})
 }
 
 type userRevokeCmd struct {
 	Email  string   `arg:"" help:"Mail address."`
-	Role   []string `arg:"" help:"ROLE or ROLE:FLOW, as the list shows it."`
+	Roles  []string `arg:"" optional:"" name:"role" help:"ROLE or ROLE:FLOW, as the list shows it."`
+	Role   []string `help:"The same as a flag, as with user add; may be given several times."`
 	Reason string   `default:"taken at the command line" help:"Reason, for the history."`
 }
 
 // Run takes the roles.
 func (c userRevokeCmd) Run(s *Settings) error {
+	roles, err := rolesOf(c.Roles, c.Role)
+	if err != nil {
+		return err
+	}
 	return s.withPerson(c.Email, func(ctx context.Context, st *store.Store, u store.User) error {
-		for _, g := range grants(c.Role) {
+		for _, g := range grants(roles) {
 			if err := st.RevokeRole(ctx, store.System("command"), u.ID, g, c.Reason); err != nil {
 				return err
 			}
 		}
-		fmt.Println(u.Email, "no longer holds", strings.Join(c.Role, ", "))
+		fmt.Println(u.Email, "no longer holds", strings.Join(roles, ", "))
 		return nil
 	})
+}
+
+// rolesOf are the roles behind the address and those of the flag. None at all is a mistake.
+func rolesOf(behind, flags []string) ([]string, error) {
+	roles := slices.Concat(behind, flags)
+	if len(roles) == 0 {
+		return nil, errors.New("name a role: behind the address, or with --role")
+	}
+	return roles, nil
 }
 
 type userSignOutCmd struct {

@@ -19,9 +19,16 @@ func TestUserCommands(t *testing.T) {
 	if again := h.must("user", "resend", "ana@example.test"); again == first || !strings.Contains(again, "/set-password?token=") {
 		t.Errorf("resend: %s", again)
 	}
-	h.must("user", "grant", "ana@example.test", "author", "ops_owner:plain-note")
+	h.must("user", "grant", "ana@example.test", "author", "auditor")
+	h.must("user", "grant", "ana@example.test", "--role", "ops_owner:plain-note")
 	h.must("user", "revoke", "ana@example.test", "approver:newsletter-coupon")
-	if out := h.must("user", "list"); !strings.Contains(out, "author, ops_owner:plain-note") || strings.Contains(out, "approver") {
+	h.must("user", "revoke", "ana@example.test", "--role", "auditor")
+	for _, verb := range []string{"grant", "revoke"} {
+		if _, errs, code := h.run("user", verb, "ana@example.test"); code == 0 || !strings.Contains(errs, "--role") {
+			t.Errorf("%s without a role ended with %d: %s", verb, code, errs)
+		}
+	}
+	if out := h.must("user", "list"); !strings.Contains(out, "author, ops_owner:plain-note") || strings.Contains(out, "approver") || strings.Contains(out, "auditor") {
 		t.Errorf("list: %s", out)
 	}
 	h.must("user", "sign-out", "ana@example.test")
