@@ -56,5 +56,5 @@ func silenceTitle(i store.SourceState, language string) string {
 }
 
 func limitOf(l store.LimitSeen, kind operation.NoticeKind) *store.LimitNotice {
-	return &store.LimitNotice{LimitSettings: l.LimitSettings, Measured: l.Measured, Back: kind == operation.NoticeLimitBack}
+	return &store.LimitNotice{LimitSettings: l.LimitSettings, Measured: l.Measured, Back: kind == operation.NoticeLimitBack, Titles: l.Titles}
 }

@@ -28,6 +28,7 @@ func reportOrder(lang string, k operation.ReportKind) store.NoticeOrder {
 		return operation.ReviewLine{Code: code, Name: name, Kind: kind, Now: operation.ReviewNumber{N: n, Of: of}, Before: operation.ReviewNumber{N: bn, Of: bof}}
 	}
 	o.Items = []store.NoticeItem{{ID: "ntc_01", Kind: operation.NoticeReport, Subject: "rep_01h455vb4pex5vsknk084sn02q", Report: &store.ReportNotice{Kind: k, From: p.From, To: p.To, Zone: "Europe/Warsaw",
+		Titles: map[string]map[string]string{"northdesk-crm": {"en": "Northdesk CRM", "ja": "Northdesk顧客管理"}},
 		Lines: []operation.ReviewLine{line("open_at_end", "", operation.ReviewCount, 7, 0, 3, 0), line("adopted", "", operation.ReviewCount, 1, 0, 0, 0), line("key_reuse", "", operation.ReviewCount, 37, 0, 12, 0),
 			line("destination_errors", "northdesk-crm", operation.ReviewRate, 72, 2310, 9, 2204), line("approval_delay", "", operation.ReviewDuration, 1440, 512, 0, 0), line("events", "", operation.ReviewCount, 4812, 0, 4590, 0)}}}}
 	return o
@@ -38,9 +39,9 @@ func reportOrder(lang string, k operation.ReportKind) store.NoticeOrder {
 func TestGoldenFigureMails(t *testing.T) {
 	n := composer()
 	over := store.LimitNotice{LimitSettings: store.LimitSettings{Figure: operation.FigureUnresolved, Side: operation.LimitOver, Value: 5}, Measured: operation.Measure{N: 7}, Worst: operation.Measure{N: 9}}
-	rate := store.LimitNotice{LimitSettings: store.LimitSettings{Figure: operation.FigureDestinationErrors, Destination: "northdesk-crm", Side: operation.LimitOver, Value: 200, SpanHours: 720},
+	rate := store.LimitNotice{Titles: store.LimitTitles{Destination: map[string]string{"en": "Northdesk CRM", "ja": "Northdesk顧客管理"}}, LimitSettings: store.LimitSettings{Figure: operation.FigureDestinationErrors, Destination: "northdesk-crm", Side: operation.LimitOver, Value: 200, SpanHours: 720},
 		Measured: operation.Measure{N: 72, Of: 2310, Rate: true}, Worst: operation.Measure{N: 72, Of: 2310, Rate: true}}
-	silent := store.LimitNotice{LimitSettings: store.LimitSettings{Figure: operation.FigureDeliveries, Source: "shopify-orders", Side: operation.LimitUnder, Value: 1, SpanHours: 6}}
+	silent := store.LimitNotice{Titles: store.LimitTitles{Source: map[string]string{"en": "Orders of the shop"}}, LimitSettings: store.LimitSettings{Figure: operation.FigureDeliveries, Source: "shopify-orders", Side: operation.LimitUnder, Value: 1, SpanHours: 6}}
 	back := over
 	back.Back, back.Measured = true, operation.Measure{N: 4}
 	for name, o := range map[string]store.NoticeOrder{

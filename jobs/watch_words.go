@@ -1,16 +1,25 @@
 package jobs
 
 import (
+	"cmp"
 	"time"
 
 	"holdpoint/store"
 	"holdpoint/views/text"
 )
 
+// nameFor is what people know something by: its title, else its name; "" = nothing is named.
+func nameFor(p *text.Printer, title map[string]string, name string) string {
+	if name == "" {
+		return ""
+	}
+	return cmp.Or(in(title, p.Lang), name)
+}
+
 // limitFigure names the figure of a limit with what it is narrowed to.
-func limitFigure(p *text.Printer, l store.LimitSettings, flow string) string {
+func limitFigure(p *text.Printer, l *store.LimitNotice) string {
 	figure := p.T("limits.figure." + string(l.Figure))
-	for _, name := range []string{flow, l.Destination} {
+	for _, name := range []string{nameFor(p, l.Titles.Flow, l.Flow), nameFor(p, l.Titles.Destination, l.Destination)} {
 		if name != "" {
 			figure = p.T("limits.of", "Figure", figure, "Name", plain(name))
 		}
@@ -28,11 +37,11 @@ func limitHeading(p *text.Printer, l *store.LimitNotice) string {
 	limit := p.LimitWords(kind, l.Side == "under", l.Value, l.SpanHours)
 	switch {
 	case l.Source != "" && l.Side == "under" && !l.Back:
-		return p.T("limits.silent", "Source", plain(l.Source), "Measured", measured, "Limit", limit)
+		return p.T("limits.silent", "Source", plain(nameFor(p, l.Titles.Source, l.Source)), "Measured", measured, "Limit", limit)
 	case l.Source != "":
-		return p.T("limits.not_silent", "Source", plain(l.Source), "Measured", measured, "Limit", limit)
+		return p.T("limits.not_silent", "Source", plain(nameFor(p, l.Titles.Source, l.Source)), "Measured", measured, "Limit", limit)
 	}
-	return p.T("limits.heading", "Figure", limitFigure(p, l.LimitSettings, l.Flow), "Measured", measured, "Limit", limit)
+	return p.T("limits.heading", "Figure", limitFigure(p, l), "Measured", measured, "Limit", limit)
 }
 
 // limitFacts are the lines below it.
@@ -74,7 +83,7 @@ func reportFacts(p *text.Printer, r *store.ReportNotice) []string {
 			}
 			name := p.T("reports.line." + l.Code)
 			if l.Name != "" {
-				name = p.T("limits.of", "Figure", name, "Name", plain(l.Name))
+				name = p.T("limits.of", "Figure", name, "Name", plain(nameFor(p, r.Titles[l.Name], l.Name)))
 			}
 			out = append(out, p.T("reports.mail_line", "Line", name, "Now", p.ReviewNumber(string(l.Kind), l.Now.N, l.Now.Of), "Before", p.ReviewNumber(string(l.Kind), l.Before.N, l.Before.Of)))
 		}

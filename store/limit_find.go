@@ -25,6 +25,8 @@ type LimitSeen struct {
 	At       time.Time
 	// Breach is the open breach; nil = within.
 	Breach *BreachSeen
+	// Titles are read where a breach is put into words.
+	Titles LimitTitles
 }
 
 // BreachSeen is one breach of a limit.

@@ -255,6 +255,9 @@ func (p *limitPass) task(breach operation.BreachID, flow *flowPeople) (operation
 			}
 		}
 	}
+	if l.Titles, err = p.limitTitles(l.LimitSettings); err != nil {
+		return "", err
+	}
 	l.Measured = p.m
 	n.Title, n.Why = p.title(l, language), l.Note
 	return p.addTask(system, p.now, n)

@@ -14,6 +14,28 @@ type LimitNotice struct {
 	Measured, Worst operation.Measure
 	Since           time.Time // the breach
 	Back            bool
+	Titles          LimitTitles
+}
+
+// LimitTitles are the titles of what a limit is narrowed to, by language; nil = it has none.
+type LimitTitles struct{ Flow, Destination, Source map[string]string }
+
+// limitTitles reads them.
+func (t *tx) limitTitles(l LimitSettings) (out LimitTitles, err error) {
+	names := t.s.titler(t.ctx, t)
+	for _, x := range []struct {
+		name string
+		to   *map[string]string
+		read func(string) (map[string]string, error)
+	}{{l.Flow, &out.Flow, names.flow}, {l.Destination, &out.Destination, names.destination}, {l.Source, &out.Source, names.source}} {
+		if x.name == "" {
+			continue
+		}
+		if *x.to, err = x.read(x.name); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // limitNotice reads what a notice about a breach tells of.
@@ -31,8 +53,9 @@ func (c *noticeClaim) limitNotice(n noticeSent) (*LimitNotice, error) {
 		FROM limit_breaches b JOIN limits l ON l.id = b.limit_id LEFT JOIN limit_readings r ON r.limit_id = l.id WHERE b.id = $1`, n.Subject, n.Kind == operation.NoticeLimitBack); err != nil {
 		return nil, err
 	}
-	return &LimitNotice{LimitSettings: b.LimitSettings, Measured: measureOf(b.Figure, b.N, b.Parts), Worst: measureOf(b.Figure, b.Worst, b.WorstParts), Since: b.OpenedAt,
-		Back: n.Kind == operation.NoticeLimitBack}, nil
+	titles, err := c.limitTitles(b.LimitSettings)
+	return &LimitNotice{LimitSettings: b.LimitSettings, Titles: titles, Measured: measureOf(b.Figure, b.N, b.Parts), Worst: measureOf(b.Figure, b.Worst, b.WorstParts), Since: b.OpenedAt,
+		Back: n.Kind == operation.NoticeLimitBack}, err
 }
 
 // figures adds to an item what a notice about a limit or a review says.

@@ -85,6 +85,27 @@ func TestLimitBreachOpensATaskAndTellsPeople(t *testing.T) {
 	}
 }
 
+// TestLimitIsToldByTitles: a notice about a limit and the task of a breach know the titles of
+// what the limit is narrowed to.
+func TestLimitIsToldByTitles(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	l := eventsLimit(0)
+	l.Flow = "newsletter-coupon"
+	setLimit(t, f, "admin", l)
+	coupons(t, f, 1)
+	_, err := f.Store.JudgeLimits(t.Context(), byMail, 0, func(l store.LimitSeen, _ string) string { return "Beyond: " + l.Titles.Flow["en"] })
+	ok(t, err)
+	if n := f.Count(t, "improvement_tasks WHERE title = 'Beyond: Newsletter coupon'"); n != 1 {
+		t.Errorf("%d tasks name the flow by its title", n)
+	}
+	o, err := f.Store.ClaimNotice(t.Context(), notice(t, f, "ops", "limit"), "d.test", time.Minute)
+	ok(t, err)
+	if len(o.Items) != 1 || o.Items[0].Limit == nil || o.Items[0].Limit.Titles.Flow["ja"] != "ニュースレタークーポン" {
+		t.Errorf("the notice says %+v", o.Items)
+	}
+}
+
 // TestTwoEvaluatorsGiveOneBreach: however many processes judge at once, a breach is one
 // row, one task, one notice for each person.
 func TestTwoEvaluatorsGiveOneBreach(t *testing.T) {

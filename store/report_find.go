@@ -313,8 +313,21 @@ func (c *noticeClaim) reportNotice(n noticeSent) (*ReportNotice, error) {
 	if err := c.get(&r, reportSelect+` WHERE r.id = $1`, n.Subject); err != nil {
 		return nil, err
 	}
-	err := r.read()
-	return &ReportNotice{Kind: r.Kind, From: r.From, To: r.To, Zone: r.Zone, Lines: r.Lines}, err
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	out := &ReportNotice{Kind: r.Kind, From: r.From, To: r.To, Zone: r.Zone, Lines: r.Lines, Titles: map[string]map[string]string{}}
+	names := c.s.titler(c.ctx, c.tx)
+	for _, l := range r.Lines {
+		if l.Name == "" {
+			continue
+		}
+		var err error
+		if out.Titles[l.Name], err = names.destination(l.Name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // ReportNotice is what a notice about a review says: its numbers, no content.
@@ -323,4 +336,5 @@ type ReportNotice struct {
 	From, To time.Time
 	Zone     string
 	Lines    []operation.ReviewLine
+	Titles   map[string]map[string]string // of the destinations that lines name, by language
 }

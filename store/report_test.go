@@ -204,10 +204,24 @@ func TestReportIsMadeOnce(t *testing.T) {
 	if _, err := f.Store.MakeReport(t.Context(), byMail, operation.Running(operation.Monthly, time.Now(), time.UTC), ""); !errors.Is(err, store.ErrReportEarly) {
 		t.Errorf("a period that is not over: %v", err)
 	}
+	// nothing was sent in those weeks: a line about a destination is put in, as a review of busier ones has it
+	owner(t, f, `ALTER TABLE reports DISABLE TRIGGER reports_append_only`)
+	owner(t, f, `UPDATE reports SET facts = replace(facts, '"lines":[', '"lines":[{"section":"destinations","code":"destination_errors","name":"mail","kind":"rate"},')`)
 	o, err := f.Store.ClaimNotice(t.Context(), notice(t, f, "ops", "report"), "d.test", time.Minute)
 	ok(t, err)
 	if len(o.Items) == 0 || o.Items[0].Report == nil || len(o.Items[0].Report.Lines) == 0 {
-		t.Errorf("the notice of %s says %+v", first.ID, o.Items)
+		t.Fatalf("the notice of %s says %+v", first.ID, o.Items)
+	}
+	r, named := o.Items[0].Report, 0
+	for _, l := range r.Lines {
+		if l.Name != "" {
+			if named++; r.Titles[l.Name]["en"] == "" {
+				t.Errorf("the notice does not know the title of %s", l.Name)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no line of the review names a destination")
 	}
 }
 
