@@ -61,8 +61,9 @@ const batchColumns = `b.id, b.run_id, b.flow, b.flow_version, b.stage, b.stage_n
 	b.stopped_why, b.stopped_by, b.stopped_at, b.next_kind, b.next_role, COALESCE(b.next_user, '') AS next_user, b.next_system, b.next_at, b.next_since, b.expires_at, b.last_form,
 	b.created_at, b.updated_at, b.closed_at`
 
-// Paused reports that nothing more of it is begun until somebody lets it go on.
-func (b Batch) Paused() bool { return b.PausedAt != nil }
+// Paused reports that nothing more of it is begun until somebody lets it go on. Nobody lets
+// one go on that was stopped.
+func (b Batch) Paused() bool { return b.PausedAt != nil && !b.Stopped() }
 
 // Stopped reports that the unsent rest was given up.
 func (b Batch) Stopped() bool { return b.StoppedAt != nil }

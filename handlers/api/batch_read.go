@@ -98,16 +98,13 @@ func (s *server) shownItem(x store.BatchItem) BatchItem {
 func (s *server) shownBatch(b *store.BatchPage) Batch {
 	out := Batch{Id: string(b.ID), Run: string(b.RunID), Flow: b.Flow, FlowVersion: b.FlowVersion, Stage: b.Stage, Destination: b.Destination, Action: b.Action,
 		Account: b.Account, Environment: b.Environment, Title: optional(b.Title), State: string(b.State), Revision: b.Revision, Number: b.Number, Hash: optional(b.Version.HashHex()),
-		Cleared: &b.Cleared, Released: &b.Released, Problems: &b.Version.Problems, Paused: b.Paused(), PauseReason: optional(b.PausedWhy), Stopped: b.Stopped(), StopReason: optional(b.StoppedWhy),
+		Cleared: &b.Cleared, Released: &b.Released, Problems: &b.Version.Problems, Paused: b.Paused(), Stopped: b.Stopped(), StopReason: optional(b.StoppedWhy),
 		Decisions: []BatchDecision{}, NextDecision: nextDecision(b.Turn.Next), Link: s.batchLink(b.ID), CreatedAt: b.CreatedAt.UTC(), UpdatedAt: b.UpdatedAt.UTC(), ClosedAt: utc(b.ClosedAt)}
 	if missing := b.Version.Missing(); len(missing) > 0 {
 		out.Missing = &missing
 	}
-	if out.PausedBy = optional(b.PausedBy); b.PausedAuto != "" {
-		out.PausedBy = optional(b.PausedAuto)
-		if a, ok := operation.ReadBatchAlarm(b.PausedWhy); ok {
-			out.PauseMeasured, out.PauseReason = shownAlarm(a), optional(alarmText(a))
-		}
+	if b.Paused() {
+		out.pausedAs(b.Batch)
 	}
 	if b.Rate > 0 {
 		out.Rate = &b.Rate
@@ -125,6 +122,18 @@ func (s *server) shownBatch(b *store.BatchPage) Batch {
 		out.Decisions = append(out.Decisions, BatchDecision{Decision: string(d.Decision), Phase: string(d.Phase), Number: d.Number, User: string(d.User), At: d.At.UTC(), Reason: optional(d.Reason)})
 	}
 	return out
+}
+
+// pausedAs says who or what paused the batch, and why.
+func (out *Batch) pausedAs(b store.Batch) {
+	out.PausedBy, out.PauseReason = optional(b.PausedBy), optional(b.PausedWhy)
+	if b.PausedAuto == "" {
+		return
+	}
+	out.PausedBy = optional(b.PausedAuto)
+	if a, ok := operation.ReadBatchAlarm(b.PausedWhy); ok {
+		out.PauseMeasured, out.PauseReason = shownAlarm(a), optional(alarmText(a))
+	}
 }
 
 // shownAlarm puts the measurement of an automatic pause into the API's form.

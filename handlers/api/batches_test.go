@@ -251,6 +251,9 @@ func TestBatches_PauseAndStop(t *testing.T) {
 	h.want(h.post(at+"/stop", tok, `{"reason":"enough","revision":1}`), 409)
 	stopped := h.want(h.post(at+"/stop", tok, `{"reason":"enough"}`), 200)
 	counts, _ := stopped.body["counts"].(map[string]any)
+	if stopped.body["paused"] != false || stopped.text("paused_by") != "" || stopped.text("pause_reason") != "" {
+		t.Errorf("stopped while it was paused: %s", stopped.raw)
+	}
 	if stopped.body["stopped"] != true || fmt.Sprint(counts["given_up"]) != "4" {
 		t.Errorf("stopped %s", stopped.raw)
 	}
