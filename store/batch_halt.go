@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"holdpoint/operation"
@@ -39,21 +40,69 @@ func (t *tx) haltsOf(list []Batch) (halts, error) {
 	return out, err
 }
 
+// of gives the pause other than its own that is to be ended first for the batch to go on.
+func (h halts) of(b Batch) (by halting, at time.Time, halted bool) {
+	for _, by = range []halting{{kind: operation.SubjectSystem}, {operation.SubjectFlow, b.Flow}, {operation.SubjectDestination, b.Destination}} {
+		if at, halted = h[by]; halted {
+			return by, at, true
+		}
+	}
+	return halting{}, time.Time{}, false
+}
+
 // next says who lets the batch go on, and until when they should; no kind = it is not halted
 // by a pause other than its own. Administrators end a pause of everything.
 func (h halts) next(b Batch, due operation.Due) operation.NextDecision {
-	n := operation.NextDecision{Kind: operation.DecideResume, Who: operation.Responsible{Role: operation.RoleOpsOwner}}
-	at, ok := h[halting{kind: operation.SubjectSystem}]
-	if ok {
-		n.Who.Role = operation.RoleAdmin
-	} else if at, ok = h[halting{operation.SubjectFlow, b.Flow}]; !ok {
-		at, ok = h[halting{operation.SubjectDestination, b.Destination}]
-	}
+	by, at, ok := h.of(b)
 	if !ok {
 		return operation.NextDecision{}
 	}
-	n.At = at.Add(due.Review)
+	n := operation.NextDecision{Kind: operation.DecideResume, Who: operation.Responsible{Role: operation.RoleOpsOwner}, At: at.Add(due.Review)}
+	if by.kind == operation.SubjectSystem {
+		n.Who.Role = operation.RoleAdmin
+	}
 	return n
+}
+
+// batchesHaltedSQL finds the batches that would release or send, were it not for a pause of
+// their flow, of their destination or of everything.
+var batchesHaltedSQL = `SELECT ` + batchColumns + ` FROM batches b WHERE b.state IN ('canary', 'running') AND b.paused_at IS NULL AND b.stopped_at IS NULL AND ($1 OR b.flow = ANY($2))
+	AND (EXISTS (SELECT 1 FROM installation WHERE paused_why <> '') OR EXISTS (SELECT 1 FROM pauses p WHERE p.resumed_at IS NULL
+		AND (p.subject_kind = 'flow' AND p.subject_id = b.flow OR p.subject_kind = 'destination' AND p.subject_id = b.destination)))
+	ORDER BY b.created_at, b.id LIMIT $3`
+
+// batchesToResume finds those that are halted by a pause which this person may end, with that
+// as their next decision. Of a destination, which is no flow's, it is a matter of the roles for
+// all flows.
+func (t *tx) batchesToResume(v Viewer) ([]Batch, error) {
+	ends := func(r operation.Role) bool { return r == operation.RoleOpsOwner || r == operation.RoleAdmin }
+	if roles, _ := v.rolePairs(); !slices.ContainsFunc(roles, func(r string) bool { return ends(operation.Role(r)) }) {
+		return nil, nil
+	}
+	all, flows := v.seenFlows()
+	var found, out []Batch
+	if err := t.list(&found, batchesHaltedSQL, all, pq.Array(flows), 2*CountLimit); err != nil {
+		return nil, err
+	}
+	turns, err := t.turnsOf(found)
+	if err != nil {
+		return nil, err
+	}
+	paused, err := t.haltsOf(found)
+	for _, b := range found {
+		turn := turns[b.ID]
+		by, at, _ := paused.of(b)
+		flow := b.Flow
+		if by.kind == operation.SubjectDestination {
+			flow = ""
+		}
+		if turn.Kind != operation.TurnResume || !v.Sees(b.Flow, b.Destination) || !v.In(flow).Has(turn.Next.Who.Role) {
+			continue
+		}
+		b.nextIs(turn.Next, &at)
+		out = append(out, b)
+	}
+	return out, err
 }
 
 // toRelease is how many of a batch's items are cleared and were not released yet. Behind a

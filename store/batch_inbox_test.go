@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"holdpoint/operation"
 	"holdpoint/store"
+	"holdpoint/store/storetest"
 )
 
 // TestInboxFindsUnmetBatches: a batch that closed without what its stage needs is in its
@@ -53,6 +55,76 @@ func TestInboxFindsUnmetBatches(t *testing.T) {
 		_, err := s.CountInbox(ctx, c.As("lead"))
 		return err
 	})
+}
+
+// TestInboxFindsHaltedBatches: a batch that would go on, were it not for a pause of its flow,
+// its destination or everything, is in the inbox of whoever ends that pause, and of nobody
+// else. What the inbox counts is what it shows.
+func TestInboxFindsHaltedBatches(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "{approvers: {role: approver}, expires: 72h}")
+	s, ctx, ops, admin := f.Store, t.Context(), f.As("ops"), f.As("admin")
+	going := f.Batch(t, storetest.Recipients(3, nil))
+	f.ApproveBatch(t, going, "lead")
+	f.Batch(t, storetest.Recipients(2, nil)) // waits for its approval: a pause changes nothing for it
+	ok(t, f.Store.GrantRole(ctx, admin, f.Users["auditor"], store.RoleGrant{Role: operation.RoleOpsOwner, Flow: "mailing"}, "of this flow"))
+	inbox := func(when, who string, want ...operation.BatchID) {
+		t.Helper()
+		rows, err := s.BatchesToDecide(ctx, f.As(who))
+		ok(t, err)
+		var got []operation.BatchID
+		for _, r := range rows {
+			if r.State == operation.BatchPendingApproval {
+				continue
+			}
+			got = append(got, r.ID)
+			if r.Turn.Kind != operation.TurnResume || r.NextKind != string(operation.DecideResume) || r.NextSince == nil || r.NextAt == nil || !r.NextAt.After(*r.NextSince) {
+				t.Errorf("%s: %+v since %v", when, r.Turn, r.NextSince)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: the inbox of %s shows %v, want %v", when, who, got, want)
+		}
+		in, err := s.ListInbox(ctx, f.As(who))
+		ok(t, err)
+		if n, err := s.CountInbox(ctx, f.As(who)); err != nil || n != len(rows)+len(in.Rows) {
+			t.Errorf("%s: %d are counted for %s, %d shown (%v)", when, n, who, len(rows)+len(in.Rows), err)
+		}
+	}
+	none := func(when string, who ...string) {
+		t.Helper()
+		for _, w := range who {
+			inbox(when, w)
+		}
+	}
+	none("nothing is paused", "ops", "admin", "lead")
+
+	_, err := s.PauseFlow(ctx, ops, "mailing", "a wrong word")
+	ok(t, err)
+	inbox("the flow is paused", "ops", going)
+	inbox("the flow is paused", "auditor", going)
+	none("the flow is paused", "lead", "author")
+	ok(t, s.ResumeFlow(ctx, ops, "mailing", "put right"))
+	none("the flow goes on", "ops", "auditor")
+
+	_, err = s.PauseDestination(ctx, ops, "mail", "an outage")
+	ok(t, err)
+	inbox("the destination is paused", "ops", going)
+	none("the destination is paused", "auditor", "lead")
+	_, err = s.PauseAll(ctx, admin, "a fire")
+	ok(t, err)
+	inbox("everything is paused", "admin", going)
+	none("everything is paused", "ops", "lead")
+	ok(t, s.ResumeAll(ctx, admin, "put out"))
+	inbox("the destination is still paused", "ops", going)
+
+	_, err = s.PauseBatch(ctx, f.As("lead"), store.BatchShown{Batch: going, Reason: "and this one", FormID: store.NewFormID()})
+	ok(t, err)
+	none("the batch is paused itself", "ops")
+	_, err = s.StopBatch(ctx, f.As("lead"), store.BatchShown{Batch: going, Reason: "enough", FormID: store.NewFormID()})
+	ok(t, err)
+	none("the batch is stopped", "ops", "lead")
 }
 
 // mostOf fails where fn reads more than so many rows of one table.

@@ -20,23 +20,25 @@ type BatchPage struct {
 	Policy    *operation.Policy // pinned for the current version; nil = it was not submitted
 	Canary    int               // how many of the first items go out before the second decision; 0 = no canary
 	Counts    BatchCounts
-	Again     int                // of a stopped one: items that were, or may be, tried once more all the same, by a decision about each alone
-	Parties   []operation.UserID // author, editors, submitter, who prompted
-	Approvals []BatchApproval    // every decision, oldest first
-	Standing  []BatchApproval    // those that stand on the current version in this phase and round
-	Marks     []BatchMark        // the newest marks, oldest first
-	Rate      float64            // attempts that ended a second, lately; 0 = none did
-	End       time.Time          // when the rest ends at that rate; zero = not known
-	Pauses    []PauseRow         // open ones of flow, destination and installation
-	Earlier   []string           // earlier stages that are not satisfied yet
-	Waived    *WaiverRow         // "go on without" of its stage; nil = none
-	Siblings  []OperationSummary // the run's operations that belong to no batch, in order
-	Batches   []Batch            // the run's other batches, in order
-	History   []HistoryRow       // oldest first
+	Again     int                               // of a stopped one: items that were, or may be, tried once more all the same, by a decision about each alone
+	Parties   []operation.UserID                // author, editors, submitter, who prompted
+	Approvals []BatchApproval                   // every decision, oldest first
+	Standing  []BatchApproval                   // those that stand on the current version in this phase and round
+	Marks     []BatchMark                       // the newest marks, oldest first
+	Rate      float64                           // attempts that ended a second, lately; 0 = none did
+	End       time.Time                         // when the rest ends at that rate; zero = not known
+	Pauses    []PauseRow                        // open ones of flow, destination and installation
+	Earlier   []string                          // earlier stages that are not satisfied yet
+	Waived    *WaiverRow                        // "go on without" of its stage; nil = none
+	Siblings  []OperationSummary                // the run's operations that belong to no batch, in order
+	Batches   []Batch                           // the run's other batches, in order
+	Beside    map[operation.BatchID]BatchCounts // where the entries of those are
+	History   []HistoryRow                      // oldest first
 	ChainOK   bool
-	Turn      operation.BatchTurn // whose turn it is, with all that holds it
-	People    map[string]string   // ID → name, of everybody named on the page
-	Replacing []operation.ID      // open replacements of its items
+	Turn      operation.BatchTurn                       // whose turn it is, with all that holds it
+	Turns     map[operation.BatchID]operation.BatchTurn // of all batches of the run
+	People    map[string]string                         // ID → name, of everybody named on the page
+	Replacing []operation.ID                            // open replacements of its items
 	// ReplacingMore: there are more of them than these.
 	ReplacingMore bool
 
@@ -226,6 +228,10 @@ func (p *BatchPage) readRun(c *batchChange) error {
 	if err := c.list(&p.Batches, `SELECT `+batchColumns+` FROM batches b WHERE b.run_id = $1 AND b.id <> $2 ORDER BY b.stage_no`, string(p.RunID), string(p.ID)); err != nil {
 		return err
 	}
+	var err error
+	if p.Beside, err = c.countBatches(p.Batches); err != nil {
+		return err
+	}
 	var rows []opRow
 	if err := c.list(&rows, `SELECT `+opColumns+` FROM `+beside("$1", "''")+` o ORDER BY o.stage_no, o.replacement`, string(p.RunID)); err != nil {
 		return err
@@ -249,7 +255,6 @@ func (p *BatchPage) readRun(c *batchChange) error {
 		stages = append(stages, batchStanding(&p.Batches[i], gone))
 	}
 	p.Earlier = earlierOpen(p.Def, &opRow{Stage: p.Stage, StageNo: p.StageNo}, stages)
-	var err error
 	if p.History, err = c.history(operation.SubjectBatch, string(p.ID), p.CreatedAt); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"slices"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -194,8 +195,9 @@ func (t *tx) stageTurn(run operation.RunID, stage string) (turn operation.BatchT
 
 // readTurn says whose turn it is with the batch of the page, with all that holds it.
 func (p *BatchPage) readTurn(c *batchChange) error {
-	turns, err := c.turnsOf([]Batch{p.Batch})
-	p.Turn = turns[p.ID]
+	var err error
+	p.Turns, err = c.turnsOf([]Batch{p.Batch})
+	p.Turn = p.Turns[p.ID]
 	return err
 }
 
@@ -221,8 +223,13 @@ func (t *tx) batchesToGoOn(v Viewer) ([]Batch, error) {
 		if turns[b.ID].Kind != operation.TurnGoOn || !v.Sees(b.Flow, b.Destination) || !v.In(b.Flow).Has(n.Who.Role) {
 			continue
 		}
-		b.NextKind, b.NextRole, b.NextUser, b.NextAt, b.NextSince = string(n.Kind), n.Who.Role, n.Who.User, timePtr(n.At), b.ClosedAt
+		b.nextIs(n, b.ClosedAt)
 		out = append(out, b)
 	}
 	return out, err
+}
+
+// nextIs makes this what is decided next about the batch, since then.
+func (b *Batch) nextIs(n operation.NextDecision, since *time.Time) {
+	b.NextKind, b.NextRole, b.NextUser, b.NextSystem, b.NextAt, b.NextSince = string(n.Kind), n.Who.Role, n.Who.User, n.Who.System, timePtr(n.At), since
 }

@@ -25,6 +25,7 @@ type RunPage struct {
 	Operations  []OperationSummary // in the order of stages, replacements after originals; without the items of batches
 	Batches     []Batch            // stages that fan out, in the order of stages
 	Turns       map[operation.BatchID]operation.BatchTurn
+	Counts      map[operation.BatchID]BatchCounts // where the entries of its batches are
 	Waived      map[string]WaiverRow
 	Events      []EventRow
 	Deliveries  []DeliveryRow
@@ -125,6 +126,9 @@ func (p *RunPage) readOperations(t *tx) error {
 	}
 	var err error
 	if p.Turns, err = t.turnsOf(p.Batches); err != nil {
+		return err
+	}
+	if p.Counts, err = t.countBatches(p.Batches); err != nil {
 		return err
 	}
 	for i := range p.Batches {
