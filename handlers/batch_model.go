@@ -61,7 +61,7 @@ func (b batchOf) standing() views.BatchStanding {
 
 // standingOf says where a batch stands.
 func standingOf(p store.Batch, c store.BatchCounts, turn operation.BatchTurn, n names) views.BatchStanding {
-	out := views.BatchStanding{State: p.State, Held: turn.Kind == operation.TurnHeld, Lapsed: operation.RestLapsed(p.State, p.Released, p.Cleared) && !p.Stopped()}
+	out := views.BatchStanding{State: p.State, Held: turn.Kind == operation.TurnHeld, Halted: turn.Kind == operation.TurnResume, Lapsed: operation.RestLapsed(p.State, p.Released, p.Cleared) && !p.Stopped()}
 	if p.Paused() {
 		out.Pause = &views.BatchPause{Auto: p.PausedAuto, Why: p.PausedWhy, Who: n.person(p.PausedBy), At: timeOf(p.PausedAt)}
 	}
@@ -122,30 +122,19 @@ func (b batchOf) stages() []views.StageLink {
 				link.URL, link.State = pathOperation(o.ID), o.State
 			}
 		}
-		for _, x := range append(b.p.Batches, b.p.Batch) {
+		for _, x := range b.p.Batches {
 			if x.Stage == st.Key {
-				link.URL, link.State = pathBatch(x.ID), stageState(x)
+				at := standingOf(x, b.p.Beside[x.ID], b.p.Turns[x.ID], b.n)
+				link.URL, link.Batch = pathBatch(x.ID), &at
 			}
+		}
+		if link.Current {
+			at := b.standing()
+			link.URL, link.Batch = pathBatch(b.p.ID), &at
 		}
 		out = append(out, link)
 	}
 	return out
-}
-
-// stageState says a batch's state in the words of one operation, for the track of a run.
-func stageState(x store.Batch) operation.State {
-	switch x.State {
-	case operation.BatchCanary, operation.BatchRunning:
-		return operation.InProgress
-	case operation.BatchCanaryReview:
-		return operation.PendingApproval
-	case operation.BatchClosed:
-		if x.Satisfied {
-			return operation.Confirmed
-		}
-		return operation.NotExecuted
-	}
-	return operation.State(x.State)
 }
 
 // batchSent is how far the batch is; nil = nothing was cleared yet.

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"strings"
+	"time"
 
 	"holdpoint/operation"
 	"holdpoint/store"
@@ -153,16 +154,33 @@ func splitVersion(x string) (number int, phase operation.BatchPhase) {
 // signatures are the decisions that stand and the places that are open, of the phase that is
 // decided now; else all approvals that let items go.
 func (b batchOf) signatures() []views.Signature {
-	if b.waits() {
-		return b.ops.signatures()
-	}
 	var out []views.Signature
+	if b.waits() {
+		out = b.ops.signatures()
+		for i := range out {
+			out[i].Rest, out[i].Lapsed = b.p.Phase() == operation.PhaseRest, operation.RestLapsed(b.p.State, b.p.Released, b.p.Cleared)
+		}
+		return out
+	}
 	for _, a := range b.p.Approvals {
 		if a.Number == b.p.Number && (a.Decision == operation.Approve || a.Decision == operation.Reject) && !withdrawn(b.p.Approvals, a) {
-			out = append(out, batchSignature(b.n, a))
+			x := batchSignature(b.n, a)
+			x.Lapsed = x.Rest && restLapsed(b.p.History, a.At)
+			out = append(out, x)
 		}
 	}
 	return out
+}
+
+// restLapsed reports that people decided about a batch's rest at that time because its approval
+// held no longer, and not because the canary was closed. The history is read oldest first.
+func restLapsed(history []store.HistoryRow, at time.Time) (lapsed bool) {
+	for _, h := range history {
+		if string(h.To) == string(operation.BatchCanaryReview) && h.From != h.To && !h.At.After(at) {
+			lapsed = h.Action == "expire"
+		}
+	}
+	return lapsed
 }
 
 // withdrawn reports that the person took the approval back.

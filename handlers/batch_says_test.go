@@ -45,6 +45,10 @@ func TestBatchSays(t *testing.T) {
 	if s := h.BatchState(t, ids[0]); s != operation.BatchCancelled {
 		t.Errorf("an author's cancelled draft is %s", s)
 	}
+	list = h.as(t, "lead").get("/batches").want(200)
+	if row := said(in(list.doc, "batch-row", draft)); !strings.Contains(row, "6 not sent, 0 left out") || strings.Contains(row, "to be sent") {
+		t.Errorf("of a cancelled batch the list says: %s", row)
+	}
 
 	id := h.Batch(t, storetest.Recipients(6, nil))
 	page := "/batches/" + string(id)

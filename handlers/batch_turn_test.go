@@ -310,6 +310,21 @@ func TestBatchTurnOfPausesAndCanaries(t *testing.T) {
 	if row := in(lead.get("/batches").want(200).doc, "batch-row", tasks); row == nil || !strings.Contains((&answer{doc: row}).text(), "Rest to approve anew") {
 		t.Error("the list does not say that the rest is to be approved anew")
 	}
+	if sent := said(page.has("sent")); !strings.Contains(sent, "when the rest is approved anew") {
+		t.Errorf("of the expected end it says: %s", sent)
+	}
+	for _, at := range []string{"/history", "/history?kind=batch"} {
+		if told := lead.get(at).want(200).text(); !strings.Contains(told, "Rest to approve anew") || strings.Contains(told, "canary_review") || strings.Contains(told, "pending_approval") {
+			t.Errorf("%s tells of it: %s", at, told)
+		}
+	}
+	h.ApproveBatch(t, ids[0], "lead")
+	signed := said(lead.get(tasks).want(200).has("approved"))
+	for _, want := range []string{"Version 1 ", "Version 1, the rest after the canary", "Version 1, the rest after its approval lapsed"} {
+		if strings.Count(signed, want) != 1 {
+			t.Errorf("the signatures do not say %q once: %s", want, signed)
+		}
+	}
 }
 
 // agree checks that the list of batches, the run's page and the inbox say of a batch what its
@@ -343,6 +358,12 @@ func agree(t *testing.T, who *browser, page *answer, path, responsible string) {
 	for _, word := range []string{"Settle", "Say how"} {
 		if here := strings.Contains(next, word); here != strings.Contains(stage, word) || here != strings.Contains(line, word) {
 			t.Errorf("%s: the page says %q, the run %q, the list %q", path, next, stage, line)
+		}
+	}
+	badge := (&answer{doc: page.has("state")}).text()
+	for place, n := range map[string]*html.Node{"list": row, "run": in(who.get(run).want(200).doc, "stage", path)} {
+		if mark := said(in(n, "batch-mark", "")); mark != badge {
+			t.Errorf("%s: the page has the badge %q, the %s %q", path, badge, place, mark)
 		}
 	}
 	mine := strings.Contains(next, "Say how") && strings.Contains(responsible, "pprover")

@@ -38,7 +38,8 @@ func runStages(p *store.RunPage, n names, lang string, t typed) []views.RunStage
 func batchStage(p *store.RunPage, x store.Batch, n names, st definition.Stage, number int, lang string) views.RunStage {
 	turn := p.Turns[x.ID]
 	next := turn.Next
-	out := views.RunStage{Number: number, Key: x.Stage, Title: st.Title.In(lang), URL: pathBatch(x.ID), State: stageState(x), Destination: x.Destination, Mark: views.MarkNext,
+	at := standingOf(x, p.Counts[x.ID], turn, n)
+	out := views.RunStage{Number: number, Key: x.Stage, Title: st.Title.In(lang), URL: pathBatch(x.ID), Batch: &at, Counts: batchCounts(p.Counts[x.ID], ""), Destination: x.Destination, Mark: views.MarkNext,
 		Next: next.Kind, Turn: lineTurn(turn), Responsible: n.responsible(next.Who), Due: next.At, Overdue: turn.Overdue(p.Now), GoOnURL: goOnURL(p, n, x)}
 	w, waived := p.Waived[x.Stage]
 	switch {

@@ -75,6 +75,7 @@ type VersionLine struct {
 type Signature struct {
 	Given    bool
 	Rest     bool // of a batch: the decision about the rest, after the canary
+	Lapsed   bool // of a batch: the decision about the rest, after its approval lapsed
 	Who      Who  // who gave it, or who may
 	At       time.Time
 	Comment  string

@@ -68,6 +68,7 @@ type BatchStanding struct {
 	// Settling: everything was sent, and outcomes are left to be settled, or are again.
 	Settling bool
 	Held     bool // by an earlier stage
+	Halted   bool // its flow, its destination or all sends are paused, and something of it waits for that
 	// Lapsed: the approval of what was not sent yet holds no longer, and is to be given anew.
 	Lapsed bool
 }

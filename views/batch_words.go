@@ -20,8 +20,6 @@ func batchSays(p *text.Printer, h BatchHead) string {
 		return p.N("turn.says.reopened", h.Turn.N)
 	case h.Turn.Kind == operation.TurnGoOn && h.State == operation.BatchClosed:
 		return p.T("turn.says.go_on")
-	case h.Turn.Kind == operation.TurnResume:
-		return p.T("turn.says.resume")
 	case h.noted() != "":
 		return p.T("batch.says." + h.noted())
 	case h.State == operation.BatchCanary:
@@ -46,6 +44,8 @@ func (b BatchStanding) noted() string {
 		return "stopping"
 	case b.Pause != nil:
 		return "paused"
+	case b.Halted:
+		return "halted"
 	case b.Held:
 		return "held"
 	case b.Settling:
@@ -70,7 +70,7 @@ func batchIcon(b BatchStanding) string {
 	switch b.word() {
 	case "stopped", "stopping":
 		return "stop"
-	case "paused":
+	case "paused", "halted":
 		return "paused"
 	case "settling":
 		return "unknown"

@@ -4,8 +4,8 @@ import "holdpoint/operation"
 
 // batchFamilies are the words of batches that code puts together.
 func batchFamilies(f map[string][]string) {
-	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "reopened", "lapsed")
-	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "reopened", "lapsed")
+	f["batch.state."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "halted", "reopened", "lapsed")
+	f["batch.says."] = append(names(operation.BatchStates), "paused", "stopping", "stopped", "settling", "held", "halted", "reopened", "lapsed")
 	f["batch.auto."], f["batch.auto_plain."], f["batch.window."] = operation.BatchAlarms, operation.BatchAlarms, operation.BatchAlarms
 	f["batch.part."] = batchParts
 	f["batch.excluded."] = exclusionWords

@@ -138,8 +138,11 @@ func pageDetailsText(p *text.Printer, e HistoryPageRow) string {
 	return strings.Join(parts, " · ")
 }
 
-// entryState says a state that an entry left or led to; runs have states of their own.
+// entryState says a state that an entry left or led to; runs and batches have states of their own.
 func entryState(p *text.Printer, kind operation.SubjectKind, s operation.State) string {
+	if k := "batch.state." + string(s); kind == operation.SubjectBatch && text.Has(k) {
+		return p.T(k)
+	}
 	for _, k := range []string{"state." + string(s), "run.state." + string(s)} {
 		if kind == operation.SubjectRun {
 			k = "run.state." + string(s)

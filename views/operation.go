@@ -144,6 +144,7 @@ type StageLink struct {
 	Title   string
 	URL     string // "" where there is no operation yet
 	State   operation.State
+	Batch   *BatchStanding // of a stage that fans out; nil = State says it
 	Current bool
 }
 

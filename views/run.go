@@ -56,6 +56,8 @@ type RunStage struct {
 	// Preview says what becomes of the stage when the run goes on.
 	Preview     Say
 	Next        operation.DecisionKind // of an operation that is not closed
+	Batch       *BatchStanding         // of a stage that fans out; nil = State says it
+	Counts      BatchCounts            // of a batch
 	Turn        BatchTurn              // of a batch
 	Responsible Who
 	Due         time.Time
