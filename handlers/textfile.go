@@ -81,11 +81,7 @@ func (s *site) attemptRequest(c echo.Context) error {
 	name := c.Param("attempt")
 	switch c.QueryParam("form") {
 	case "canonical":
-		raw, err := r.Canonical()
-		if err != nil {
-			return err
-		}
-		return web.TextFile(c, name+"-canonical.json.txt", string(raw))
+		return web.TextFile(c, name+"-canonical.json.txt", string(r.Canonical()))
 	case "body":
 		return web.TextFile(c, name+"-body.txt", r.Body)
 	}

@@ -1,19 +1,15 @@
 package operation
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gowebpki/jcs"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -54,43 +50,6 @@ type Version struct {
 	Account     string          `json:"account"`
 	Environment string          `json:"environment"`
 	Credential  string          `json:"credential"` // its name, never its value
-}
-
-// Hash is SHA-256 over the salt and the RFC 8785 canonical JSON of the version. What
-// canonical JSON would change or merge silently is refused: numbers that a double does
-// not hold exactly, bytes that are not UTF-8, a key that stands twice in one object.
-func (v Version) Hash(salt []byte) ([32]byte, error) {
-	if err := CheckNumbers(v.Content); err != nil {
-		return [32]byte{}, err
-	}
-	if err := v.checkText(); err != nil {
-		return [32]byte{}, err
-	}
-	return canonicalHash(salt, v)
-}
-
-// Hash is SHA-256 over the canonical JSON of a request; of a resolved one it names
-// the bytes that leave.
-func (r Request) Hash() ([32]byte, error) {
-	if err := r.checkText(); err != nil {
-		return [32]byte{}, err
-	}
-	return canonicalHash(nil, r)
-}
-
-func canonicalHash(salt []byte, v any) ([32]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return [32]byte{}, fmt.Errorf("canonical form: %w", err)
-	}
-	canon, err := jcs.Transform(raw)
-	if err != nil {
-		return [32]byte{}, fmt.Errorf("canonical form: %w", err)
-	}
-	h := sha256.New()
-	h.Write(salt)
-	h.Write(canon)
-	return [32]byte(h.Sum(nil)), nil
 }
 
 // Check refuses text that cannot travel as it is shown: bytes that are not UTF-8, and
@@ -145,25 +104,50 @@ func CheckNumbers(raw json.RawMessage) error {
 	if !json.Valid(raw) {
 		return errors.New("the content is not one JSON value")
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	for {
-		t, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("content: %w", err)
-		}
-		if n, ok := t.(json.Number); ok && !exact(n.String()) {
-			return fmt.Errorf("number %s is beyond ±2^53 or has too many decimals: write it as a string", n)
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '"':
+			i += textLen(raw[i:])
+		case c == '-' || c >= '0' && c <= '9':
+			n := numberLen(raw[i:])
+			if !exact(string(raw[i : i+n])) {
+				return fmt.Errorf("number %s is beyond ±2^53 or has too many decimals: write it as a string", raw[i:i+n])
+			}
+			i += n
+		default:
+			i++
 		}
 	}
+	return nil
+}
+
+// textLen is how long the text is with which valid JSON begins.
+func textLen(raw []byte) int {
+	for i := 1; ; i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// numberLen is how long the number is with which valid JSON begins.
+func numberLen(raw []byte) int {
+	n := 1
+	for n < len(raw) && (raw[n] >= '0' && raw[n] <= '9' || raw[n] == '.' || raw[n] == '+' || raw[n] == '-' || raw[n] == 'e' || raw[n] == 'E') {
+		n++
+	}
+	return n
 }
 
 // exact reports whether a double holds the number so that its shortest form is the same
 // number again. Literals are read exactly, but only within a size that is cheap to read.
 func exact(n string) bool {
+	if len(n) <= 15 && !strings.ContainsAny(n, ".eE") {
+		return true
+	}
 	f, err := strconv.ParseFloat(n, 64)
 	if err != nil || len(n) > 400 {
 		return false

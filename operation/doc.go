@@ -6,6 +6,7 @@
 // the facts and the time ("now", always the database's clock) and returns a
 // decision. Callers load facts under locks, ask this package, write the answer.
 //
-// It may import the standard library, golang.org/x/text (normalisation) and
-// github.com/gowebpki/jcs (canonical JSON); nothing of ours.
+// It may import the standard library, golang.org/x/text (normalisation), and
+// github.com/gowebpki/jcs and github.com/go-json-experiment/json/jsontext (canonical
+// JSON); nothing of ours.
 package operation

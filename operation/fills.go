@@ -1,23 +1,10 @@
 package operation
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/gowebpki/jcs"
 )
-
-// Canonical is the request's RFC 8785 canonical JSON: the bytes that Hash hashes.
-func (r Request) Canonical() ([]byte, error) {
-	raw, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("canonical form: %w", err)
-	}
-	return jcs.Transform(raw)
-}
 
 // FilledBy reads from a request that left what the holes of its template r were filled
 // with, and then fills them again: ok reports that exactly the request that left follows.

@@ -3,11 +3,8 @@ package operation
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/gowebpki/jcs"
 )
 
 // ReportID names one weekly or monthly review: "rep_…".
@@ -216,12 +213,4 @@ func ReviewHash(facts [32]byte, comments []ReviewComment) ([32]byte, error) {
 		Comments []ReviewComment `json:"comments"`
 	}{hex.EncodeToString(facts[:]), comments})
 	return sha256.Sum256(b), err
-}
-
-func canonicalJSON(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("canonical form: %w", err)
-	}
-	return jcs.Transform(raw)
 }
