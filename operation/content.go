@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -58,7 +59,8 @@ func (r Request) Check() error {
 	if err := r.checkText(); err != nil {
 		return err
 	}
-	lines := append([]string{string(r.Kind), r.Method, r.URL, r.From}, r.To...)
+	lines := make([]string, 0, 4+len(r.To)+2*len(r.Header))
+	lines = append(append(lines, string(r.Kind), r.Method, r.URL, r.From), r.To...)
 	for _, h := range r.Header {
 		lines = append(lines, h.Name, h.Value)
 	}
@@ -71,24 +73,30 @@ func (r Request) Check() error {
 }
 
 func (r Request) checkText() error {
-	all := append([]string{string(r.Kind), r.Method, r.URL, r.Body, r.From}, r.To...)
-	for _, h := range r.Header {
-		all = append(all, h.Name, h.Value)
+	for i := range r.Header {
+		if err := checkUTF8(r.Header[i].Name, r.Header[i].Value); err != nil {
+			return err
+		}
 	}
-	return checkUTF8(all...)
+	return cmp.Or(checkUTF8(string(r.Kind), r.Method, r.URL, r.Body, r.From), checkUTF8(r.To...))
 }
 
 func (v Version) checkText() error {
 	if err := v.Request.checkText(); err != nil {
 		return err
 	}
-	return checkUTF8(string(v.Content), v.Destination, v.Action, v.Account, v.Environment, v.Credential)
+	if !utf8.Valid(v.Content) {
+		return errNotUTF8
+	}
+	return checkUTF8(v.Destination, v.Action, v.Account, v.Environment, v.Credential)
 }
+
+var errNotUTF8 = errors.New("the text is not UTF-8")
 
 func checkUTF8(all ...string) error {
 	for _, s := range all {
 		if !utf8.ValidString(s) {
-			return errors.New("the text is not UTF-8")
+			return errNotUTF8
 		}
 	}
 	return nil

@@ -81,7 +81,7 @@ type holeAt struct {
 
 func holesIn(template string, p place) []holeAt {
 	var hits []holeAt
-	for _, re := range markersIn(p) {
+	for _, re := range markersIn(template, p) {
 		for _, m := range re.FindAllStringSubmatchIndex(template, -1) {
 			name := template[m[2]:m[3]]
 			if re == encMarker {

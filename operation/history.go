@@ -2,7 +2,6 @@ package operation
 
 import (
 	"crypto/sha256"
-	"io"
 	"slices"
 	"strconv"
 	"time"
@@ -73,29 +72,23 @@ func (e Entry) Hash() [32]byte {
 	if e.Words != nil {
 		return e.hash2()
 	}
-	h := sha256.New()
-	writePart(h, "holdpoint/history/1", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10),
+	b := appendPart(make([]byte, 0, hashRoom), "holdpoint/history/1", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10),
 		e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), string(e.ActorKind), e.ActorID, e.ActorName,
 		string(e.Role), e.Channel, e.Action, string(e.From), string(e.To), e.Reason, string(e.VersionID), e.EvidenceHash)
-	e.writeLinks(h, nil)
-	h.Write(e.Prev[:])
-	return [32]byte(h.Sum(nil))
+	return sha256.Sum256(append(e.appendLinks(b, nil), e.Prev[:]...))
 }
 
 // hash2 is the hash of format 2.
 func (e Entry) hash2() [32]byte {
-	h := sha256.New()
-	writePart(h, "holdpoint/history/2", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.At.UTC().Format(TimeForm), string(e.ActorKind),
+	b := appendPart(make([]byte, 0, hashRoom), "holdpoint/history/2", string(e.SubjectKind), e.SubjectID, strconv.FormatInt(e.Seq, 10), e.At.UTC().Format(TimeForm), string(e.ActorKind),
 		string(e.Role), e.Channel, e.Action, string(e.From), string(e.To), string(e.VersionID), e.EvidenceHash)
-	e.writeLinks(h, e.Words.Links)
-	h.Write(e.Words.Hash[:])
-	h.Write(e.Prev[:])
-	return [32]byte(h.Sum(nil))
+	b = append(e.appendLinks(b, e.Words.Links), e.Words.Hash[:]...)
+	return sha256.Sum256(append(b, e.Prev[:]...))
 }
 
-// writeLinks writes name and value of the links, in order, but for those named.
-func (e Entry) writeLinks(w io.Writer, but []string) {
-	names := make([]string, 0, len(e.Links))
+// appendLinks writes name and value of the links, in order, but for those named.
+func (e Entry) appendLinks(b []byte, but []string) []byte {
+	names := make([]string, 0, 16)
 	for n := range e.Links {
 		if !slices.Contains(but, n) {
 			names = append(names, n)
@@ -103,8 +96,9 @@ func (e Entry) writeLinks(w io.Writer, but []string) {
 	}
 	slices.Sort(names)
 	for _, n := range names {
-		writePart(w, n, e.Links[n])
+		b = appendPart(b, n, e.Links[n])
 	}
+	return b
 }
 
 // FirstBreak finds the first entry of one subject's chain, in order, that does not

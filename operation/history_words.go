@@ -54,14 +54,22 @@ var (
 // keptLinks are the links that are no words: identifiers of things, hashes, numbers and the
 // product's own codes. What the program reads from old entries is among them. Any other
 // link goes with the words.
-var keptLinks = strings.Fields(`after approval attachment attempt batch breach by case cause clearance clock code count days decision decision_seq delegation destination
+var keptLinks = setOf(strings.Fields(`after approval attachment attempt batch breach by case cause clearance clock code count days decision decision_seq delegation destination
 	duplicate entries event events evidence facts flow from_ms hash incident included kind limit news number operation other outcome owner_role part pattern period phase policy
-	probe profile remedy replacement replaces report request restore result revision round rows run size stage start suggestion suppression task to_ms total until version version_hash`)
+	probe profile remedy replacement replaces report request restore result revision round rows run size stage start suggestion suppression task to_ms total until version version_hash`))
+
+func setOf(names []string) map[string]bool {
+	out := make(map[string]bool, len(names))
+	for _, n := range names {
+		out[n] = true
+	}
+	return out
+}
 
 // IsWords says whether a link of this name and value goes with the words of an entry: a
 // kept name, too, when its value is a person, an address or a text.
 func IsWords(name, value string) bool {
-	return !slices.Contains(keptLinks, name) || strings.HasPrefix(value, "usr_") || strings.ContainsAny(value, "@ \t\r\n")
+	return !keptLinks[name] || strings.HasPrefix(value, "usr_") || strings.ContainsAny(value, "@ \t\r\n")
 }
 
 // Salted makes it an entry of format 2, with that salt. Its links are complete by then.
@@ -80,12 +88,11 @@ func (e *Entry) Salted(salt []byte) {
 // WordsHash computes the hash of the words that are there: SHA-256 over the salt and each
 // of them, each with its length before it. It is for entries of format 2.
 func (e Entry) WordsHash() [32]byte {
-	h := sha256.New()
-	writePart(h, "holdpoint/history/2/words", string(e.Words.Salt), e.ActorID, e.ActorName, e.Reason)
+	b := appendPart(make([]byte, 0, hashRoom), "holdpoint/history/2/words", string(e.Words.Salt), e.ActorID, e.ActorName, e.Reason)
 	for _, n := range e.Words.Links {
-		writePart(h, n, e.Links[n])
+		b = appendPart(b, n, e.Links[n])
 	}
-	return [32]byte(h.Sum(nil))
+	return sha256.Sum256(b)
 }
 
 // Check compares an entry with the hash that is stored for it, and its words with theirs.

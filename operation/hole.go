@@ -27,6 +27,9 @@ const (
 	holeTargetRef   = "target_ref("
 )
 
+// encodedOpen is HoleOpen, percent-encoded.
+const encodedOpen = "%EE%80%80"
+
 // HoleTargetRef names the hole for an earlier stage's target reference.
 func HoleTargetRef(stage string) string { return holeTargetRef + stage + ")" }
 
@@ -50,8 +53,8 @@ var (
 	stageName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
 	declaredHole = regexp.MustCompile(`\{(operation_id|key|target_ref\([a-z0-9][a-z0-9-]{0,62}\))\}`)
 	marker       = regexp.MustCompile(HoleOpen + `([^` + HoleOpen + HoleClose + `]*)` + HoleClose)
-	encMarker    = regexp.MustCompile(`%EE%80%80((?:[^%]|%2[89])*?)%EE%80%81`)
-	strayRaw     = regexp.MustCompile(`[` + HoleOpen + HoleClose + `]`)
+	encMarker    = regexp.MustCompile(encodedOpen + `((?:[^%]|%2[89])*?)%EE%80%81`)
+	bothMarkers  = []*regexp.Regexp{marker, encMarker}
 	strayEncoded = regexp.MustCompile(`(?i)%EE%80%8[01]`)
 
 	holePattern = map[string]*regexp.Regexp{
@@ -94,12 +97,14 @@ func (r Request) texts(visit func(place, string)) {
 	}
 }
 
+const formType = "application/x-www-form-urlencoded"
+
 func (r Request) bodyPlace() place {
 	for _, h := range r.Header {
-		if !strings.EqualFold(h.Name, "Content-Type") {
+		if !strings.EqualFold(h.Name, "Content-Type") || len(h.Value) < len(formType) {
 			continue
 		}
-		if kind, _, err := mime.ParseMediaType(h.Value); err == nil && kind == "application/x-www-form-urlencoded" {
+		if kind, _, err := mime.ParseMediaType(h.Value); err == nil && kind == formType {
 			return placeForm
 		}
 	}
@@ -111,7 +116,7 @@ func (r Request) bodyPlace() place {
 func (r Request) Holes() []string {
 	var names []string
 	r.texts(func(p place, s string) {
-		for _, re := range markersIn(p) {
+		for _, re := range markersIn(s, p) {
 			for _, m := range re.FindAllStringSubmatch(s, -1) {
 				name := m[1]
 				if re == encMarker {
@@ -126,11 +131,18 @@ func (r Request) Holes() []string {
 	return names
 }
 
-func markersIn(p place) []*regexp.Regexp {
-	if p == placePlain {
-		return []*regexp.Regexp{marker}
+// markersIn gives the marks of holes that may stand in a text.
+func markersIn(s string, p place) []*regexp.Regexp {
+	raw, encoded := strings.Contains(s, HoleOpen), p != placePlain && strings.Contains(s, encodedOpen)
+	switch {
+	case raw && encoded:
+		return bothMarkers
+	case raw:
+		return bothMarkers[:1]
+	case encoded:
+		return bothMarkers[1:]
 	}
-	return []*regexp.Regexp{marker, encMarker}
+	return nil
 }
 
 // Resolve fills every hole. A hole without a value, a value that does not fit its
@@ -146,7 +158,7 @@ func (r Request) Resolve(values map[string]string) (Request, error) {
 			return Request{}, fmt.Errorf("value of hole {%s} does not fit its pattern", name)
 		}
 	}
-	if strayRaw.MatchString(hostOf(r.URL)) || strayEncoded.MatchString(hostOf(r.URL)) {
+	if hasMark(hostOf(r.URL), placeURL) {
 		return Request{}, fmt.Errorf("a hole may not stand in the address of a host")
 	}
 	out := r
@@ -174,10 +186,12 @@ func fill(s string, p place, values map[string]string) string {
 	if p != placePlain {
 		write = url.QueryEscape
 	}
-	s = marker.ReplaceAllStringFunc(s, func(m string) string {
-		return write(values[marker.FindStringSubmatch(m)[1]])
-	})
-	if p == placePlain {
+	if strings.Contains(s, HoleOpen) {
+		s = marker.ReplaceAllStringFunc(s, func(m string) string {
+			return write(values[marker.FindStringSubmatch(m)[1]])
+		})
+	}
+	if p == placePlain || !strings.Contains(s, encodedOpen) {
 		return s
 	}
 	return encMarker.ReplaceAllStringFunc(s, func(m string) string {
@@ -200,17 +214,23 @@ func hostOf(u string) string {
 
 // checkNoMarks refuses a request in which a mark of a hole is left.
 func (r Request) checkNoMarks() error {
-	left := strayRaw.MatchString(r.Method) || strayRaw.MatchString(string(r.Kind))
+	left := hasMark(r.Method, placePlain) || hasMark(string(r.Kind), placePlain)
 	r.texts(func(p place, s string) {
-		left = left || strayRaw.MatchString(s) || (p != placePlain && strayEncoded.MatchString(s))
+		left = left || hasMark(s, p)
 	})
 	for _, h := range r.Header {
-		left = left || strayRaw.MatchString(h.Name)
+		left = left || hasMark(h.Name, placePlain)
 	}
 	if left {
 		return fmt.Errorf("the request holds the mark of a hole that is none")
 	}
 	return nil
+}
+
+// hasMark reports a mark of a hole in a text, or half of one.
+func hasMark(s string, p place) bool {
+	return strings.Contains(s, HoleOpen) || strings.Contains(s, HoleClose) ||
+		p != placePlain && strings.Contains(s, "%80%8") && strayEncoded.MatchString(s)
 }
 
 func holeFits(name, v string) bool {

@@ -22,11 +22,15 @@ func later(a, b time.Time) time.Time {
 
 // writePart writes strings so that no two lists of strings give the same bytes:
 // each with its length before it.
-func writePart(w io.Writer, parts ...string) {
-	var n [8]byte
+func writePart(w io.Writer, parts ...string) { _, _ = w.Write(appendPart(nil, parts...)) }
+
+// appendPart is writePart behind the bytes that are there.
+func appendPart(b []byte, parts ...string) []byte {
 	for _, p := range parts {
-		binary.BigEndian.PutUint64(n[:], uint64(len(p)))
-		_, _ = w.Write(n[:])
-		_, _ = io.WriteString(w, p)
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(p))), p...)
 	}
+	return b
 }
+
+// hashRoom is how many bytes most of what is hashed takes at most.
+const hashRoom = 1024

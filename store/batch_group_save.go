@@ -141,20 +141,20 @@ func (w *writes) add(o writes) {
 // groupStatement builds the parts of a group's statement.
 func (w *writes) groupStatement(first int, marks []map[string]any) (ctes, tail string, args []any, err error) {
 	p := &statementParts{first: first}
-	p.add("att", w.attempts)
+	addRows(p, "att", w.attempts)
 	if len(w.ends) > 0 {
 		p.put("fin", finsPart, w.ends)
 		tail = " + (SELECT count(*) FROM fin)"
 	}
-	p.add("ref", w.targets)
-	p.add("evi", w.evidence)
-	p.add("cnt", w.counts)
-	p.add("pat", w.stops)
-	p.add("stp", w.stops)
+	addRows(p, "ref", w.targets)
+	addRows(p, "evi", w.evidence)
+	addRows(p, "cnt", w.counts)
+	addRows(p, "pat", w.stops)
+	addRows(p, "stp", w.stops)
 	if len(marks) > 0 {
 		p.put("mrk", markPart, marks)
 	}
-	p.add("job", w.jobs)
+	addRows(p, "job", w.jobs)
 	return p.sql.String(), tail, p.args, p.err
 }
 

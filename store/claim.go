@@ -165,10 +165,10 @@ func (u *unit) insertAttempt(a attemptRow, worker string, kind operation.Clearan
 	if a.Kind != operation.AttemptReexecution {
 		counted = &u.op.AttemptsUsed
 	}
-	u.w.attempts = append(u.w.attempts, map[string]any{"id": a.ID, "operation_id": a.Operation, "number": a.Number, "fence": a.Fence, "kind": a.Kind, "counted": counted,
-		"cap": u.op.AttemptsMax, "version_id": a.Version, "clearance_id": a.Clearance, "clearance_kind": kind, "destination_version": a.DestVersion, "account": a.Account,
-		"key": a.Key, "key_generation": u.op.KeyGeneration, "protected": a.Protected, "worker": worker, "claimed_by": a.ClaimedBy, "claimed_at": a.ClaimedAt,
-		"lease_until": a.LeaseUntil, "lease_cap": a.LeaseCap})
+	u.w.attempts = append(u.w.attempts, newAttempt{ID: a.ID, Operation: a.Operation, Number: a.Number, Fence: a.Fence, Kind: a.Kind, Counted: counted,
+		Cap: u.op.AttemptsMax, Version: a.Version, Clearance: a.Clearance, ClearanceKind: kind, DestVersion: a.DestVersion, Account: a.Account,
+		Key: a.Key, KeyGeneration: u.op.KeyGeneration, Protected: a.Protected, Worker: worker, ClaimedBy: a.ClaimedBy, ClaimedAt: a.ClaimedAt,
+		LeaseUntil: a.LeaseUntil, LeaseCap: a.LeaseCap})
 }
 
 // fallBack carries out what a refusal means for the operation's state: an expired or

@@ -168,8 +168,8 @@ func (u *unit) writeDispatch(a *attemptRow, d *Dispatched, req operation.Request
 		return err
 	}
 	if sameTx {
-		row := u.w.attempts[len(u.w.attempts)-1]
-		row["dispatched_at"], row["send_by"], row["resolved"], row["resolved_hash"] = u.now, sendBy, text, hexOf(h[:])
+		row, now, hash := &u.w.attempts[len(u.w.attempts)-1], u.now, hexOf(h[:])
+		row.DispatchedAt, row.SendBy, row.Resolved, row.ResolvedHash = &now, &sendBy, &text, &hash
 	} else if err := u.one(`UPDATE attempts SET dispatched_at = $2, send_by = $3, resolved = $4, resolved_hash = $5 WHERE id = $1 AND fence = $6 AND outcome IS NULL AND dispatched_at IS NULL`,
 		string(a.ID), u.now, sendBy, text, h[:], a.Fence); err != nil {
 		return err

@@ -46,7 +46,7 @@ func (u *unit) confirm(by, ref, link string, a operation.After, links ...string)
 			return operation.Refuse(operation.CodeReferenceTaken, "reference", ref, "operation", string(taken))
 		}
 		if u.taken[ref] == "" {
-			u.w.targets = append(u.w.targets, map[string]any{"account": o.Account, "effect_type": o.EffectType, "reference": ref, "operation_id": o.ID, "url": link, "at": u.now})
+			u.w.targets = append(u.w.targets, newTarget{Account: o.Account, EffectType: o.EffectType, Reference: ref, Operation: o.ID, URL: link, At: u.now})
 			u.taken[ref] = o.ID
 		}
 	}
@@ -150,7 +150,7 @@ func suspected(have string) string {
 func (u *unit) addEvidence(att operation.AttemptID, kind, result, ref, link, body string) (id string) {
 	h := sha256.Sum256([]byte(body))
 	id = newID("evi")
-	u.w.evidence = append(u.w.evidence, map[string]any{"id": id, "operation_id": u.op.ID, "attempt_id": att, "kind": kind, "result": result, "reference": ref,
-		"link": link, "body": body, "given_by": u.actor.ID, "hash": hexOf(h[:]), "at": u.now})
+	u.w.evidence = append(u.w.evidence, newEvidence{ID: id, Operation: u.op.ID, Attempt: att, Kind: kind, Result: result, Reference: ref,
+		Link: link, Body: body, GivenBy: u.actor.ID, Hash: hexOf(h[:]), At: u.now})
 	return id
 }

@@ -138,7 +138,7 @@ func (u *unit) endAttempt(att attemptRow, r operation.Result) error {
 			outcome = operation.OutcomeUnknown.String()
 		}
 	}
-	u.w.ends = append(u.w.ends, map[string]any{"id": att.ID, "fence": att.Fence, "outcome": outcome, "proof": proof, "permanent": r.Permanent, "ended_at": u.now})
+	u.w.ends = append(u.w.ends, attemptEnd{ID: att.ID, Fence: att.Fence, Outcome: outcome, Proof: proof, Permanent: r.Permanent, EndedAt: u.now})
 	return nil
 }
 
@@ -184,9 +184,10 @@ func (u *unit) settleUnsettled(how string) error {
 	if u.op.Unsettled == 0 {
 		return nil
 	}
-	for _, end := range u.w.ends {
-		if end["outcome"] == operation.OutcomeUnknown.String() {
-			end["settled"], end["settled_at"] = how, u.now
+	now := u.now
+	for i := range u.w.ends {
+		if end := &u.w.ends[i]; end.Outcome == operation.OutcomeUnknown.String() {
+			end.Settled, end.SettledAt = &how, &now
 		}
 	}
 	_, err := u.exec(`UPDATE attempts SET settled = $2, settled_at = $3 WHERE operation_id = $1 AND outcome = 'unknown' AND settled IS NULL`, string(u.op.ID), how, u.now)

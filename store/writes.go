@@ -13,12 +13,12 @@ import (
 // with the operation and its history in ONE statement: each statement costs a round
 // trip. Constraints hold at the statement's end, as they would after several.
 type writes struct {
-	attempts   []map[string]any
-	ends       []map[string]any // outcomes of open attempts
+	attempts   []newAttempt
+	ends       []attemptEnd
 	approvals  []map[string]any
 	clearances []map[string]any
-	targets    []map[string]any
-	evidence   []map[string]any
+	targets    []newTarget
+	evidence   []newEvidence
 	jobs       []map[string]any
 	runs       []map[string]any
 	stops      []map[string]any
@@ -72,27 +72,27 @@ var parts = map[string]string{
 func (w *writes) statement(first int) (ctes, tail string, args []any, err error) {
 	p := &statementParts{first: first}
 	var t strings.Builder
-	p.add("att", w.attempts)
+	addRows(p, "att", w.attempts)
 	// A row that is changed is found by plain values: a join with records would be
 	// planned as a scan of the whole table.
 	for _, e := range w.ends {
 		t.WriteString(" - 1 + (SELECT count(*) FROM " + p.addOne("fin", e) + ")")
 	}
-	p.add("apr", w.approvals)
-	p.add("clr", w.clearances)
-	p.add("cla", w.clearances)
-	p.add("ref", w.targets)
-	p.add("evi", w.evidence)
+	addRows(p, "apr", w.approvals)
+	addRows(p, "clr", w.clearances)
+	addRows(p, "cla", w.clearances)
+	addRows(p, "ref", w.targets)
+	addRows(p, "evi", w.evidence)
 	for _, r := range w.runs {
 		p.addOne("run", r)
 	}
 	for _, b := range w.batches {
 		p.addOne("bat", b)
 	}
-	p.add("cnt", w.counts)
-	p.add("pat", w.stops)
-	p.add("stp", w.stops)
-	p.add("job", w.jobs)
+	addRows(p, "cnt", w.counts)
+	addRows(p, "pat", w.stops)
+	addRows(p, "stp", w.stops)
+	addRows(p, "job", w.jobs)
 	return p.sql.String(), t.String(), p.args, p.err
 }
 
@@ -104,15 +104,15 @@ type statementParts struct {
 	err   error
 }
 
-// add adds the part name for its rows, when there are any.
-func (p *statementParts) add(name string, rows []map[string]any) {
+// addRows adds the part name for its rows, when there are any.
+func addRows[T any](p *statementParts, name string, rows []T) {
 	if len(rows) > 0 {
 		p.put(name, parts[name], rows)
 	}
 }
 
 // addOne adds the part name for one row, under a name of its own, which it gives.
-func (p *statementParts) addOne(name string, row map[string]any) string {
+func (p *statementParts) addOne(name string, row any) string {
 	own := name + strconv.Itoa(len(p.args)+1)
 	p.put(own, parts[name], row)
 	return own

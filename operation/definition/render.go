@@ -324,6 +324,10 @@ func (r *request) body(out *operation.Request, vars map[string]any, headers map[
 	return nil
 }
 
+// literalPath escapes what a profile's own text in a path may hold.
+var literalPath = strings.NewReplacer(operation.HoleOpen, url.PathEscape(operation.HoleOpen),
+	operation.HoleClose, url.PathEscape(operation.HoleClose), "(", "%28", ")", "%29", " ", "%20")
+
 // renderPath escapes every value as one path segment (or a part of one). A value
 // cannot be empty, climb with "..", or bring a slash.
 func (r *request) renderPath(vars map[string]any) (string, error) {
@@ -335,8 +339,7 @@ func (r *request) renderPath(vars map[string]any) (string, error) {
 	fields := map[int][]string{} // number of a segment → the content that stands in it
 	for _, p := range ps {
 		if !p.value {
-			b.WriteString(strings.NewReplacer(operation.HoleOpen, url.PathEscape(operation.HoleOpen),
-				operation.HoleClose, url.PathEscape(operation.HoleClose), "(", "%28", ")", "%29", " ", "%20").Replace(p.text))
+			b.WriteString(literalPath.Replace(p.text))
 			continue
 		}
 		if p.text == "" || strings.ContainsAny(p.text, "/\\") || hasControl(p.text) {
