@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/gowebpki/jcs"
@@ -145,45 +144,6 @@ func appendMember(b []byte, name, text string) []byte {
 // appendText writes a text as RFC 8785 does: only what must be escaped is. In place of a
 // byte that is not UTF-8 it writes U+FFFD, as encoding/json does.
 func appendText(b []byte, s string) []byte {
-	b = append(b, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[from:i]...), "\uFFFD"...)
-				from = i + 1
-			}
-			i += size
-			continue
-		}
-		b = appendEscaped(append(b, s[from:i]...), c)
-		i++
-		from = i
-	}
-	return append(append(b, s[from:]...), '"')
-}
-
-func appendEscaped(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\b':
-		return append(b, `\b`...)
-	case '\f':
-		return append(b, `\f`...)
-	case '\n':
-		return append(b, `\n`...)
-	case '\r':
-		return append(b, `\r`...)
-	case '\t':
-		return append(b, `\t`...)
-	}
-	const hex = "0123456789abcdef"
-	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+	b, _ = jsontext.AppendQuote(b, s)
+	return b
 }

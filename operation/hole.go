@@ -115,20 +115,45 @@ func (r Request) bodyPlace() place {
 // they stand. It does not write to the request.
 func (r Request) Holes() []string {
 	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
 	r.texts(func(p place, s string) {
-		for _, re := range markersIn(s, p) {
-			for _, m := range re.FindAllStringSubmatch(s, -1) {
-				name := m[1]
-				if re == encMarker {
-					name, _ = url.PathUnescape(name)
-				}
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
-			}
+		for _, name, rest, ok := cutMark(s); ok; _, name, rest, ok = cutMark(rest) {
+			add(name)
+		}
+		if p == placePlain || !strings.Contains(s, encodedOpen) {
+			return
+		}
+		for _, m := range encMarker.FindAllStringSubmatch(s, -1) {
+			name, _ := url.PathUnescape(m[1])
+			add(name)
 		}
 	})
 	return names
+}
+
+// cutMark cuts a text around its first mark of a hole, as marker finds it; without one,
+// all of it stands before.
+func cutMark(s string) (before, name, rest string, ok bool) {
+	for at := 0; ; {
+		open := strings.Index(s[at:], HoleOpen)
+		if open < 0 {
+			return s, "", "", false
+		}
+		open += at
+		at = open + len(HoleOpen)
+		end := strings.IndexAny(s[at:], HoleOpen+HoleClose)
+		if end < 0 {
+			return s, "", "", false
+		}
+		if name = s[at : at+end]; strings.HasPrefix(s[at+end:], HoleClose) {
+			return s[:open], name, s[at+end+len(HoleClose):], true
+		}
+		at += end
+	}
 }
 
 // markersIn gives the marks of holes that may stand in a text.
@@ -186,10 +211,15 @@ func fill(s string, p place, values map[string]string) string {
 	if p != placePlain {
 		write = url.QueryEscape
 	}
-	if strings.Contains(s, HoleOpen) {
-		s = marker.ReplaceAllStringFunc(s, func(m string) string {
-			return write(values[marker.FindStringSubmatch(m)[1]])
-		})
+	if before, name, rest, ok := cutMark(s); ok {
+		var b strings.Builder
+		b.Grow(len(s) + 64)
+		for ; ok; before, name, rest, ok = cutMark(rest) {
+			b.WriteString(before)
+			b.WriteString(write(values[name]))
+		}
+		b.WriteString(before)
+		s = b.String()
 	}
 	if p == placePlain || !strings.Contains(s, encodedOpen) {
 		return s

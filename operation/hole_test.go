@@ -150,3 +150,23 @@ func TestResolveChangesOnlyHoles(t *testing.T) {
 		}
 	})
 }
+
+// TestCutMark: marks are cut where their pattern finds them.
+func TestCutMark(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{HoleOpen, HoleClose, "key", "é", "\n", "\xee", "\x80", "\x81", "\xff", ""}), 0, 12).Draw(t, "text"), "")
+		rest := s
+		for _, m := range marker.FindAllStringSubmatchIndex(s, -1) {
+			at := len(s) - len(rest)
+			before, name, after, ok := cutMark(rest)
+			if !ok || before != s[at:m[0]] || name != s[m[2]:m[3]] || after != s[m[1]:] {
+				t.Fatalf("%q: %q, %q, %q, %v", s, before, name, after, ok)
+			}
+			rest = after
+		}
+		if before, _, _, ok := cutMark(rest); ok || before != rest {
+			t.Fatalf("%q: a mark too many", s)
+		}
+	})
+}

@@ -81,7 +81,7 @@ const (
 // save plans and writes everything that a group decided. It gives the wake-ups.
 func (g *group) save() ([]map[string]any, error) {
 	var w writes
-	var entries []operation.Entry
+	var entries []chained
 	var where placed
 	rows := make([]groupOp, len(g.units))
 	for i, u := range g.units {

@@ -77,7 +77,7 @@ type releasing struct {
 	released  int // up to which position
 	rows      []releaseRow
 	w         writes // what they begin with
-	entries   []operation.Entry
+	entries   []chained
 	where     placed
 	now       time.Time
 	next      map[operation.State]operation.NextDecision

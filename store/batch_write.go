@@ -24,7 +24,7 @@ func (b *batchBuilder) writeItems(items []madeItem) error {
 	n := len(items)
 	places, hashes, salts := make(pq.Int32Array, n), make(pq.ByteaArray, n), make(pq.ByteaArray, n)
 	keys, recipients, titles, excluded, problems := make(pq.StringArray, n), make(pq.StringArray, n), make(pq.StringArray, n), make(pq.StringArray, n), make(pq.StringArray, n)
-	entries, contents, requests := make(pq.StringArray, n), make(pq.StringArray, n), make(pq.StringArray, n)
+	entries, contents, requests := make(longTexts, n), make(longTexts, n), make(longTexts, n)
 	for i := range items {
 		m := &items[i]
 		places[i], keys[i], recipients[i], titles[i], excluded[i] = int32(m.position), storedText(m.key), storedText(m.recipient), storedText(m.title), string(m.excluded)

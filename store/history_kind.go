@@ -100,10 +100,10 @@ const knowKindsSQL = `INSERT INTO history_kinds (subject_kind, flow, destination
 
 // knowKinds writes the kinds of these entries down, unless this process knows that they
 // are: the first entry of a kind costs a statement, the others nothing.
-func (t *tx) knowKinds(entries []operation.Entry, of placed) error {
+func (t *tx) knowKinds(entries []chained, of placed) error {
 	var kinds []historyKind
 	for _, e := range entries {
-		at := of.place(e)
+		at := of.place(e.Entry)
 		k := historyKind{e.SubjectKind, at.flow, at.destination, e.ActorKind, e.Role, e.Channel, e.Action, e.From, e.To}
 		if !t.s.kinds.has(k) && !slices.Contains(kinds, k) {
 			kinds = append(kinds, k)

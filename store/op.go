@@ -109,7 +109,7 @@ type unit struct {
 	// siblings are the other operations of the run, loaded (and locked by the run's
 	// lock) when a verb needs them.
 	siblings map[operation.ID]*opRow
-	entries  []operation.Entry
+	entries  []chained
 	where    placed // of the entries' subjects
 	w        writes
 	forName  string                      // of the person acted for

@@ -166,9 +166,9 @@ func (u *unit) writeRun(state string) {
 	if state != u.facts.RunState {
 		e := u.entry(operation.SubjectRun, string(u.op.RunID), "run_"+state, "", "operation", string(u.op.ID))
 		e.From, e.To = operation.State(u.facts.RunState), operation.State(state)
-		seq, hash := chain(&e, u.facts.RunSeq, u.facts.RunHash)
-		u.entries = append(u.entries, e)
-		row["seq"], row["head"] = seq, hexOf(hash)
+		c := chain(e, u.facts.RunSeq, u.facts.RunHash)
+		u.entries = append(u.entries, c)
+		row["seq"], row["head"] = c.Seq, hexOf(c.hash[:])
 	}
 	u.w.runs = append(u.w.runs, row)
 }

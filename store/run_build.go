@@ -30,7 +30,7 @@ type runBuilder struct {
 	discarded bool
 	defs      current
 	rows      buildRows
-	entries   []operation.Entry
+	entries   []chained
 	placed    placed
 	batches   []newBatch
 }
@@ -188,8 +188,8 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	}
 	e := newEntry(b.actor, b.now, operation.SubjectOperation, string(o.ID), "create", "", "event", string(b.event), "run", string(o.RunID), "policy", strconv.Itoa(o.FlowVersion), versionHash, hash)
 	e.To, e.VersionID = o.State, o.VersionID
-	seq, head := chain(&e, 0, o.ChainHash)
-	b.entries = append(b.entries, e)
+	c := chain(e, 0, o.ChainHash)
+	b.entries = append(b.entries, c)
 	b.placed = b.placed.with(o)
 	u := &unit{tx: b.tx, now: b.now, facts: loaded{Epoch: b.epoch}}
 	if err := u.named(f, o.FlowVersion); err != nil {
@@ -198,7 +198,7 @@ func (b *runBuilder) enter(o *opRow, f *definition.Flow, author Author, policy s
 	d := operation.NextFor(operation.Facts{State: o.State}, u.people(o), u.due(o), operation.Responsible{}, time.Time{}, time.Time{}, b.now)
 	b.rows.Ops = append(b.rows.Ops, map[string]any{"id": o.ID, "run": o.RunID, "flow": o.Flow, "fv": o.FlowVersion, "stage": o.Stage, "no": o.StageNo, "stages": o.Stages,
 		"dest": o.Destination, "action": o.Action, "effect": o.EffectType, "account": o.Account, "env": o.Environment, "title": o.Title, "state": o.State,
-		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "nu": d.Who.User, "at": d.At, "seq": seq, "head": hex.EncodeToString(head)})
+		"ver": o.VersionID, "max": o.AttemptsMax, "nk": d.Kind, "nr": d.Who.Role, "nu": d.Who.User, "at": d.At, "seq": c.Seq, "head": hex.EncodeToString(c.hash[:])})
 	missing := v.missing
 	if missing == nil {
 		missing = []string{}

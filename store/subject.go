@@ -39,10 +39,11 @@ func (t *tx) enterMove(a Actor, now time.Time, kind operation.SubjectKind, id, a
 	}
 	e := newEntry(a, now, kind, id, action, storable(reason), links...)
 	e.From, e.To = from, to
-	seq, hash := chain(&e, head.Seq, head.Hash)
-	if err := t.writeHistory([]operation.Entry{e}, nil); err != nil {
+	c := chain(e, head.Seq, head.Hash)
+	if err := t.writeHistory([]chained{c}, nil); err != nil {
 		return err
 	}
+	seq, hash := c.Seq, c.hash[:]
 	if slices.Contains(ownHeads, kind) {
 		return t.one(`UPDATE chain_heads SET chain_seq = $3, chain_hash = $4 WHERE subject_kind = $1 AND subject_id = $2`, string(kind), id, seq, hash)
 	}

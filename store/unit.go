@@ -1,10 +1,9 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
-	"encoding/json"
 	"maps"
 	"strconv"
 	"strings"
@@ -168,9 +167,10 @@ func (u *unit) enter(o *opRow, action string, from, to operation.State, reason s
 	links = append(links[:len(links):len(links)], "policy", strconv.Itoa(o.FlowVersion)) // a flow's version holds its policies
 	e := u.entry(operation.SubjectOperation, string(o.ID), action, reason, links...)
 	e.From, e.To, e.VersionID = from, to, o.VersionID
-	o.ChainSeq, o.ChainHash = chain(&e, o.ChainSeq, o.ChainHash)
+	c := chain(e, o.ChainSeq, o.ChainHash)
+	o.ChainSeq, o.ChainHash = c.Seq, bytes.Clone(c.hash[:])
 	o.UpdatedAt = u.now
-	u.entries = append(u.entries, e)
+	u.entries = append(u.entries, c)
 	u.where = u.where.with(o)
 }
 
@@ -206,15 +206,20 @@ func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
+// chained is an entry as it stands in its chain, with its hash.
+type chained struct {
+	operation.Entry
+	hash [32]byte
+}
+
 // chain numbers the entry after the head (seq, hash) of its subject, salts its words and
-// gives the new head. What the entry holds does not change afterwards.
-func chain(e *operation.Entry, seq int64, head []byte) (int64, []byte) {
+// hashes it: that is the new head. What the entry holds does not change afterwards.
+func chain(e operation.Entry, seq int64, head []byte) chained {
 	salt := make([]byte, operation.WordsSalt)
 	_, _ = rand.Read(salt) // it never fails
 	e.Salted(salt)
 	e.Seq, e.Prev = seq+1, hash32(head)
-	h := e.Hash()
-	return e.Seq, h[:]
+	return chained{e, e.Hash()}
 }
 
 const historyColumns = `subject_kind, subject_id, seq, at, actor_kind, actor_id, actor_name, role, channel, action, from_state, to_state, reason, links, version_id, evidence_hash, prev_hash, hash, words_hash, words_salt, words_links, words_gone_at`
@@ -225,58 +230,7 @@ const historyInto = `INSERT INTO history (` + historyColumns + `, flow, destinat
 const historySelect = `SELECT h.sk, h.si, h.seq, h.at, h.ak, h.ai, h.an, h.ro, h.ch, h.ac, h.f, h.t, h.re, h.li, h.ve, h.ev, decode(h.p, 'hex'), decode(h.h, 'hex'), decode(h.wh, 'hex'), decode(h.ws, 'hex'), h.wl, NULL, h.fl, h.de
 	FROM jsonb_to_recordset(CAST($1 AS jsonb)) AS h(sk text, si text, seq bigint, at timestamptz, ak text, ai text, an text, ro text, ch text, ac text, f text, t text, re text, li text, ve text, ev text, p text, h text, wh text, ws text, wl text, fl text, de text)`
 
-type entryJSON struct {
-	SK  operation.SubjectKind `json:"sk"`
-	SI  string                `json:"si"`
-	Seq int64                 `json:"seq"`
-	At  time.Time             `json:"at"`
-	AK  operation.ActorKind   `json:"ak"`
-	AI  string                `json:"ai"`
-	AN  string                `json:"an"`
-	Ro  operation.Role        `json:"ro"`
-	Ch  string                `json:"ch"`
-	Ac  string                `json:"ac"`
-	F   operation.State       `json:"f"`
-	T   operation.State       `json:"t"`
-	Re  string                `json:"re"`
-	Li  string                `json:"li"`
-	Ve  operation.VersionID   `json:"ve"`
-	Ev  string                `json:"ev"`
-	P   string                `json:"p"`
-	H   string                `json:"h"`
-	WH  string                `json:"wh"`
-	WS  string                `json:"ws"`
-	WL  string                `json:"wl"`
-	Fl  string                `json:"fl"`
-	De  string                `json:"de"`
-}
-
-// encodeEntries gives the entries as historySelect reads them, and makes sure that their
-// kinds are known (history_kinds).
-func (t *tx) encodeEntries(entries []operation.Entry, of placed) (string, error) {
-	if err := t.knowKinds(entries, of); err != nil {
-		return "", err
-	}
-	out := make([]entryJSON, len(entries))
-	for i, e := range entries {
-		h := e.Hash()
-		links := []byte("{}")
-		if len(e.Links) > 0 {
-			var err error
-			if links, err = json.Marshal(e.Links); err != nil {
-				return "", err
-			}
-		}
-		at := of.place(e)
-		out[i] = entryJSON{e.SubjectKind, e.SubjectID, e.Seq, e.At, e.ActorKind, e.ActorID, e.ActorName, e.Role, e.Channel, e.Action,
-			e.From, e.To, e.Reason, string(links), e.VersionID, e.EvidenceHash, hex.EncodeToString(e.Prev[:]), hex.EncodeToString(h[:]),
-			hex.EncodeToString(e.Words.Hash[:]), hex.EncodeToString(e.Words.Salt), strings.Join(e.Words.Links, ","), at.flow, at.destination}
-	}
-	b, err := json.Marshal(out)
-	return string(b), err
-}
-
-func (t *tx) writeHistory(entries []operation.Entry, of placed) error {
+func (t *tx) writeHistory(entries []chained, of placed) error {
 	if len(entries) == 0 {
 		return nil
 	}
