@@ -68,12 +68,14 @@ h AS (` + historyInto + ` WHERE EXISTS (SELECT 1 FROM op))
 SELECT (SELECT count(*) FROM op)`
 
 // The parts that only groups have: the outcomes of many attempts, and what a group came to.
-// Attempts are found by their keys alone: the index of open ones would give those of all
-// other groups too.
+// Attempts are found by their keys alone, one by one: COALESCE keeps the index of open ones
+// away, which would give those of all other groups too, and a join of keys could be planned
+// from the other side, over all attempts, while there are few.
 const (
 	finsPart = `UPDATE attempts a SET outcome = x.outcome, proof = x.proof, permanent = x.permanent, ended_at = x.ended_at, settled = x.settled, settled_at = x.settled_at
 	FROM jsonb_to_recordset(?) AS x(id text, fence bigint, outcome text, proof text, permanent boolean, ended_at timestamptz, settled text, settled_at timestamptz)
-	WHERE a.id = x.id AND a.id = ANY (ARRAY(SELECT jsonb_array_elements(?) ->> 'id')) AND a.fence = x.fence AND COALESCE(a.outcome, '') = '' AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
+	CROSS JOIN LATERAL (SELECT y.ctid AS place FROM attempts y WHERE y.id = x.id AND y.fence = x.fence AND COALESCE(y.outcome, '') = '' OFFSET 0) y
+	WHERE a.ctid = y.place AND EXISTS (SELECT 1 FROM op) RETURNING a.id`
 	markPart = `INSERT INTO batch_marks (batch_id, at, confirmed, not_started, unknown) SELECT batch_id, at, confirmed, not_started, unknown
 	FROM jsonb_to_recordset(?) AS x(batch_id text, at timestamptz, confirmed int, not_started int, unknown int) WHERE EXISTS (SELECT 1 FROM op)`
 )

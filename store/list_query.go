@@ -212,7 +212,7 @@ func (q *listQuery) searched() string {
 	x := strings.TrimSpace(q.f.Search)
 	key, _, _ := strings.Cut(x, "-g") // a destination key is the operation's ID and its generation
 	id, text := q.kind.arg(key), q.kind.arg(x)
-	return `o.id = ANY (ARRAY(SELECT CAST(` + id + ` AS text) UNION SELECT y.id FROM operations y WHERE y.target_reference = ` + text + `
+	return `o.id = ANY (ARRAY(SELECT CAST(` + id + ` AS text) UNION SELECT y.operation_id FROM target_references y WHERE y.reference = ` + text + `
 		UNION SELECT y.id FROM operations y WHERE y.run_id = ` + text + ` UNION SELECT y.operation_id FROM attempts y WHERE y.id = ` + text + `
 		UNION SELECT y.id FROM events e JOIN event_runs z ON z.event_id = e.id JOIN operations y ON y.run_id = z.run_id WHERE e.event_key = ` + text + `))`
 }
