@@ -29,14 +29,16 @@ type GroupRecorded struct {
 // recordGroupSQL locks the operations $1 of the batch $2 in the order of their IDs and reads
 // their attempts, and who has their target references: $3 holds both by the operation's ID.
 // $4 names the stages whose same item waits for this one.
-// No index of batches may be offered for that: a plan that was made while there were few items
-// would read all of them for every group. COALESCE keeps also those away that hold only
-// operations of batches: any strict condition on batch_id says that it is not NULL.
+// Each is found by its key alone. A plan is made once for a session, and may be made while there
+// are few operations: a list of keys, = ANY, would be looked for in any index that holds them,
+// all of it for every group, and an index of batches would give all operations of this one.
+// COALESCE keeps that away: any strict condition on batch_id says that it is not NULL.
 var recordGroupSQL = `WITH asked AS MATERIALIZED (SELECT CAST($3 AS jsonb) AS j),
-	l AS MATERIALIZED (SELECT ` + opColumns + ` FROM operations o WHERE o.id = ANY ($1) AND COALESCE(o.batch_id, '') = $2 ORDER BY o.id FOR UPDATE)
+	l AS MATERIALIZED (SELECT y.* FROM (SELECT w.id FROM unnest(CAST($1 AS text[])) AS w (id) ORDER BY w.id COLLATE "C") w
+		CROSS JOIN LATERAL (SELECT ` + opColumns + ` FROM operations o WHERE o.id = w.id AND COALESCE(o.batch_id, '') = $2 FOR UPDATE) y)
 	SELECT l.*, ` + groupFacts + attemptPart("att") + `, COALESCE((SELECT x.operation_id FROM target_references x WHERE x.account = l.account AND x.effect_type = l.effect_type
 		AND x.reference = asked.j -> l.id ->> 'r'), '') AS taken_by,
-	cardinality(CAST($4 AS text[])) > 0 AND EXISTS (SELECT 1 FROM operations s WHERE s.run_id = l.run_id AND s.stage = ANY ($4) AND s.item_key = l.item_key AND s.state = 'waiting') AS awaited
+	cardinality(CAST($4 AS text[])) > 0 AND (SELECT count(*) FROM operations s WHERE s.run_id = l.run_id AND s.stage = ANY ($4) AND s.item_key = l.item_key AND COALESCE(s.state, '') = 'waiting') > 0 AS awaited
 	FROM asked CROSS JOIN l` + groupFrom + ` CROSS JOIN LATERAL (SELECT * FROM attempts y WHERE y.id = asked.j -> l.id ->> 'a' OFFSET 0) att`
 
 // RecordGroup writes the outcomes of attempts of one batch, each guarded by its fence, in one

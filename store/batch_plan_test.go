@@ -3,6 +3,8 @@ package store_test
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -222,4 +224,44 @@ func TestBatchPlansOfYoungTables(t *testing.T) {
 	ok(t, f.Store.Close()) // what its sessions read counts before
 	r.gone(counted)
 	r.within("a group", 60*group, r.through(s, func(*store.Store) { cycle(id) }))
+}
+
+// TestGroupPlansFindByKey: a session's plan for the rows of a group leads by their keys, however
+// few rows there were when it was made. An index whose later columns hold the key would be read
+// whole for each of them.
+func TestGroupPlansFindByKey(t *testing.T) {
+	t.Parallel()
+	f := storetest.NewFixture(t)
+	f.ApplyMailing(t, "{approvers: {role: approver}, expires: 72h}")
+	c, err := asOwner(f).Connx(t.Context())
+	ok(t, err)
+	defer c.Close()
+	wrong := regexp.MustCompile(`(Index|Bitmap Index) .*Scan (using|on) (operations_newest|operations_open_state|operations_batch_state|operations_kind|attempts_one_open)|Seq Scan on (operations|attempts|content_versions|clearances)|hashed SubPlan`)
+	for i, items := range []int{0, 20, 200, 600} {
+		if items > 0 {
+			id := f.Batch(t, storetest.Recipients(items, func(n int, e map[string]any) map[string]any {
+				e["email"] = fmt.Sprintf("p%d-%04d@example.test", i, n)
+				return e
+			}))
+			f.ApproveBatch(t, id, "lead")
+			_, err := f.Store.ReleaseBatch(t.Context(), runner, id, items)
+			ok(t, err)
+		}
+		for _, q := range []string{`SET plan_cache_mode = force_generic_plan`, `BEGIN`, `SELECT ` + store.GroupStatements.Plans,
+			`PREPARE record (text[], text, text, text[]) AS ` + store.GroupStatements.Record} {
+			_, err := c.ExecContext(t.Context(), q)
+			ok(t, err)
+		}
+		var lines []string
+		ok(t, c.SelectContext(t.Context(), &lines, `EXPLAIN EXECUTE record ('{a,b}', 'bat', '{}', '{}')`))
+		for _, line := range lines {
+			if wrong.MatchString(line) {
+				t.Errorf("with %d more operations: %s\n%s", items, line, strings.Join(lines, "\n"))
+			}
+		}
+		for _, q := range []string{`ROLLBACK`, `DEALLOCATE record`} {
+			_, err := c.ExecContext(t.Context(), q)
+			ok(t, err)
+		}
+	}
 }

@@ -12,3 +12,7 @@ func (f HistoryFilter) Statement(v Viewer) (string, []any) {
 	q := f.page(v)
 	return q.sql, q.args
 }
+
+// GroupStatements are the statements that look up and change a group's rows by their keys,
+// and what comes before them in their transactions, for tests of their plans.
+var GroupStatements = struct{ Plans, Record string }{rowByRow, recordGroupSQL}
