@@ -26,7 +26,7 @@ type benchBatchCmd struct {
 	Slices  int           `default:"5" help:"Slices of each kind that must count."`
 	Slice   time.Duration `default:"6s" help:"Length of one slice."`
 	Lanes   int           `default:"4" help:"How many processes are imitated."`
-	Hands   int           `default:"32" help:"How many attempts each of them makes at once: the largest group."`
+	Hands   int           `default:"128" help:"How many attempts each of them makes at once (HOLDPOINT_EFFECTS), and so the largest group."`
 	Import  int           `default:"10000" help:"Items of the batch that is made and approved."`
 	Large   int           `default:"100000" help:"Items of the batch whose memory and pages are looked at; below 0 there is none."`
 	Profile string        `type:"path" help:"Write a CPU profile of the items' way into this file."`

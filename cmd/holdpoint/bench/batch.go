@@ -21,7 +21,7 @@ type BatchOptions struct {
 	Slices  int
 	Slice   time.Duration
 	Lanes   int           // processes that work at the same time; 0 = 4
-	Hands   int           // free hands of each, and so the largest group; 0 = 32
+	Hands   int           // free hands of each, and so the largest group; 0 = 128
 	Items   int           // of one batch of the cycle; 0 = 1,000
 	Clients int           // of pgbench -N; 0 = 32
 	Import  int           // items of the batch that is made and approved at once; 0 = 10,000
@@ -87,7 +87,7 @@ func RunBatch(ctx context.Context, o BatchOptions) error {
 	}
 	orInt(&o.Slices, 5)
 	orInt(&o.Lanes, 4)
-	orInt(&o.Hands, 32)
+	orInt(&o.Hands, 128)
 	orInt(&o.Items, 1000)
 	orInt(&o.Clients, 32)
 	orInt(&o.Import, 10_000)

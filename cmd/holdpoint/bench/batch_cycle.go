@@ -70,11 +70,11 @@ func (b *batchBench) group(ctx context.Context, job store.Actor, id operation.Ba
 	return len(rec), nil
 }
 
-// window lets the lanes work and counts the items that are recorded within the slice. What a
-// lane has begun it finishes afterwards, uncounted.
+// window lets the lanes work and counts the items that are recorded within the slice, which
+// begins when as many are as all lanes hold at once. What a lane has begun it finishes
+// afterwards, uncounted.
 func (b *batchBench) window(ctx context.Context) (slice, error) {
-	begun, used, watch := b.recorded.Load(), ownTicks(), watchCPU()
-	start := time.Now()
+	under := b.recorded.Load() + int64(b.o.Lanes*min(b.o.Hands, b.o.Items))
 	var over atomic.Bool
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -88,6 +88,11 @@ func (b *batchBench) window(ctx context.Context) (slice, error) {
 			}
 		})
 	}
+	for ctx.Err() == nil && b.recorded.Load() < under {
+		time.Sleep(time.Millisecond)
+	}
+	begun, used, watch := b.recorded.Load(), ownTicks(), watchCPU()
+	start := time.Now()
 	// One item at least: on a busy machine the slice may be over before it.
 	for ctx.Err() == nil && (time.Since(start) < b.o.Slice || b.recorded.Load() == begun) {
 		time.Sleep(time.Millisecond)
