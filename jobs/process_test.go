@@ -62,7 +62,7 @@ func TestFC30_WorkerFrozen(t *testing.T) {
 
 	t.Run("AfterTheAnswer_TheLateResultSettlesTheUnknown", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, "1s")
+		w := newWorld(t, "4s") // longer than a busy machine takes to send: what is late is not sent
 		first := w.startChild(afterAct)
 		id := w.ready("plain")
 		first.await(afterAct)
@@ -101,7 +101,7 @@ func TestWorkerKilled(t *testing.T) {
 
 	t.Run("AfterTheCallBeforeTheRecord", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, "1s")
+		w := newWorld(t, "4s") // longer than a busy machine takes to send: what is late is not sent
 		first := w.startChild(afterAct)
 		id := w.ready("crm")
 		first.await(afterAct)
@@ -175,14 +175,14 @@ func TestFC31_WorkerStoppedInTheMiddleOfMany(t *testing.T) {
 func TestFC33_SweepsChangeNothingThatIsSettled(t *testing.T) {
 	t.Run("ConfirmedIsNeverLowered", func(t *testing.T) {
 		t.Parallel()
-		w := newWorld(t, "1s")
+		w := newWorld(t, "4s")
 		worker := w.work(func(c *Config) { c.Sweep = time.Hour })
 		id := w.ready("crm")
 		want := w.untilState(id, operation.Confirmed)
 		if err := worker.Stop(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(1500 * time.Millisecond) // the lease is over
+		time.Sleep(4500 * time.Millisecond) // the lease is over
 		for range 2 {
 			if n, err := w.store.SweepLeases(context.Background(), store.System("job")); n != 0 || err != nil {
 				t.Errorf("swept %d, %v", n, err)
