@@ -72,8 +72,8 @@ var batchesHaltedSQL = `SELECT ` + batchColumns + ` FROM batches b WHERE b.state
 	ORDER BY b.created_at, b.id LIMIT $3`
 
 // batchesToResume finds those that are halted by a pause which this person may end, with that
-// as their next decision. Of a destination, which is no flow's, it is a matter of the roles for
-// all flows.
+// as their next decision. Of a destination and of everything, which are no flow's, it is a
+// matter of the roles for all flows.
 func (t *tx) batchesToResume(v Viewer) ([]Batch, error) {
 	ends := func(r operation.Role) bool { return r == operation.RoleOpsOwner || r == operation.RoleAdmin }
 	if roles, _ := v.rolePairs(); !slices.ContainsFunc(roles, func(r string) bool { return ends(operation.Role(r)) }) {
@@ -92,9 +92,9 @@ func (t *tx) batchesToResume(v Viewer) ([]Batch, error) {
 	for _, b := range found {
 		turn := turns[b.ID]
 		by, at, _ := paused.of(b)
-		flow := b.Flow
-		if by.kind == operation.SubjectDestination {
-			flow = ""
+		flow := ""
+		if by.kind == operation.SubjectFlow {
+			flow = b.Flow
 		}
 		if turn.Kind != operation.TurnResume || !v.Sees(b.Flow, b.Destination) || !v.In(flow).Has(turn.Next.Who.Role) {
 			continue
