@@ -59,14 +59,15 @@ func migrationsKey() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// prepared holds, per schema key, this process's one preparation of a template.
-var prepared sync.Map // key → func() error
+// prepared holds, per template, this process's one preparation of it.
+var prepared sync.Map // name → func() error
 
 // template returns the name of a database that holds the schema and that
-// nobody can enter: PostgreSQL copies only databases without sessions.
+// nobody can enter: PostgreSQL copies only databases without sessions. Each month has
+// its own: partitions are made for the months after the one a template is made in.
 func (s *server) template(ctx context.Context, want schema) (string, error) {
-	name := "hp_template_" + want.key
-	once, _ := prepared.LoadOrStore(want.key, sync.OnceValue(func() error {
+	name := "hp_template_" + want.key + time.Now().UTC().Format("_2006_01")
+	once, _ := prepared.LoadOrStore(name, sync.OnceValue(func() error {
 		return s.locked(ctx, func(ctx context.Context) error { return s.prepare(ctx, name, want) })
 	}))
 	return name, once.(func() error)()
