@@ -15,6 +15,8 @@ build/setup.sh go postgresql chromium node
 go build -o bin/ ./cmd/... ./store/pglocal/pgctl ./build/testsum
 export HOLDPOINT_TEST_SANDBOX=$PWD/bin/sandbox
 export HOLDPOINT_TEST_BINARY=$PWD/bin/holdpoint
+CHROME_PATH=$(command -v chromium-headless-shell || command -v chromium)
+export CHROME_PATH # for Lighthouse
 
 # peer_test runs the tests with the build tag `peers` of a package beside a PostgreSQL.
 peer_test() {

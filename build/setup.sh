@@ -8,7 +8,7 @@ present() {
   case $1 in
     go) command -v go ;;
     postgresql) command -v postgres || compgen -G '/usr/lib/postgresql/*/bin/postgres' ;;
-    chromium) command -v chromium || command -v chromium-browser || command -v google-chrome ;;
+    chromium) command -v chromium-headless-shell || command -v chromium ;;
     node) command -v node && command -v npm ;;
     gcc) command -v gcc ;;
     *) echo "setup: unknown name $1" >&2; exit 64 ;;
@@ -18,7 +18,7 @@ present() {
 packages() {
   case $1 in
     postgresql) echo postgresql ;;
-    chromium) echo chromium fonts-noto-cjk ;;
+    chromium) echo chromium-headless-shell fonts-noto-cjk ;;
     node) echo nodejs npm ;;
     gcc) echo gcc libc6-dev ;;
   esac

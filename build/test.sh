@@ -11,7 +11,7 @@ export HOLDPOINT_TEST_BINARY=$PWD/bin/holdpoint
 read -ra packages <<<"${PKG:-./...}"
 # vet runs over everything in build/lint.sh. The pipe's status is go test's or, when that
 # is 0, the summary's.
-bin/pgctl run -- go test -json -vet=off -timeout 20m "$@" "${packages[@]}" | bin/testsum
+bin/pgctl run -- go test -json -vet=off -timeout 30m "$@" "${packages[@]}" | bin/testsum
 
 # The examples with modules of their own, when everything is tested.
 if [[ -z "${PKG:-}" ]]; then

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -14,7 +13,10 @@ var axe string
 
 // axeRun asks for rules of WCAG 2.2 AA and of good practice, and gives a line for each
 // element at fault. It stands for the rules.
-const axeRun = `axe.run(document, {resultTypes: ['violations'], %s}).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ': ' + v.help + ' — ' + n.target.join(' ') + ' — ' + (n.any[0] || n.all[0] || n.none[0] || {message: ''}).message)))`
+const axeRun = `axe.run(document, {resultTypes: ['violations'], %s}).then(r => r.violations.flatMap(` + axeLines + `))`
+
+// axeLines gives the lines of one violation.
+const axeLines = `v => v.nodes.map(n => v.id + ': ' + v.help + ' — ' + n.target.join(' ') + ' — ' + (n.any[0] || n.all[0] || n.none[0] || {message: ''}).message)`
 
 // Rules are those that Violations looks at.
 type Rules string
@@ -33,10 +35,11 @@ const (
 )
 
 // Axe reports each violation that axe-core finds in the page of the tab as an error of
-// the test.
+// the test; contrast as AxeColours does.
 func (tab *Tab) Axe(what string) {
 	tab.t.Helper()
-	tab.AxeFor(what, AllRules)
+	tab.AxeFor(what, ButContrast)
+	tab.AxeColours(what)
 }
 
 // AxeFor is Axe for some of the rules.
@@ -51,13 +54,19 @@ func (tab *Tab) AxeFor(what string, rules Rules) {
 // cannot use it.
 func (tab *Tab) Violations(rules Rules) []string {
 	tab.t.Helper()
+	tab.loadAxe()
 	var found []string
+	tab.Do(chromedp.Evaluate(fmt.Sprintf(axeRun, rules), &found, awaited))
+	return found
+}
+
+// loadAxe brings axe-core into the page that is open, once.
+func (tab *Tab) loadAxe() {
+	tab.t.Helper()
 	var there bool
 	if tab.Eval(`typeof axe === 'object'`, &there); !there {
 		tab.Do(chromedp.Evaluate(axe, nil))
 	}
-	tab.Do(chromedp.Evaluate(fmt.Sprintf(axeRun, rules), &found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-	return found
 }
 
 // Narrow reports what sticks out of the page as an error of the test.

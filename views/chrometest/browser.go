@@ -26,9 +26,12 @@ func (b *Browser) Context() context.Context { return b.ctx }
 // `make test` installs it.
 func Start(t testing.TB) *Browser {
 	t.Helper()
-	path, err := exec.LookPath("chromium")
+	path, err := exec.LookPath("chromium-headless-shell") // starts with a third of the work
 	if err != nil {
-		t.Fatal("chromium is missing: run the tests by `make test`, or install the package chromium")
+		path, err = exec.LookPath("chromium")
+	}
+	if err != nil {
+		t.Fatal("Chromium is missing: run the tests by `make test`, or install the package chromium-headless-shell")
 	}
 	// Not t.TempDir: Chromium still writes into its profile while it ends.
 	dir, err := os.MkdirTemp("", "holdpoint-browser-")
@@ -37,7 +40,9 @@ func Start(t testing.TB) *Browser {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-quic", true))
+		chromedp.Flag("no-first-run", true), chromedp.Flag("disable-quic", true),
+		// frames of others are processes of their own, as in the browsers of people
+		chromedp.Flag("site-per-process", true))
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
 	ctx, end := chromedp.NewContext(ctx)

@@ -58,6 +58,14 @@ func TestFaultsAreSeen(t *testing.T) {
 	}
 	tab.Show(Look{Dark: true})
 	wantOne(t, "axe in the dark", tab.Violations(ColoursOnly), "color-contrast")
+	wantOne(t, "new colours in the dark", tab.NewColours(), "color-contrast")
+	if again := tab.NewColours(); len(again) > 0 {
+		t.Errorf("colours that were seen: %q", again)
+	}
+	tab.Show(Look{})
+	if found := tab.NewColours(); len(found) > 0 {
+		t.Errorf("new colours by day: %q", found)
+	}
 	tab.Allow(".")
 	if f := tab.Faults(); len(f) > 0 {
 		t.Errorf("allowed faults are still told: %v", f)

@@ -122,8 +122,7 @@ func (l Look) actions() []chromedp.Action {
 func (tab *Tab) Show(l Look) {
 	tab.t.Helper()
 	tab.Do(l.actions()...)
-	tab.Do(chromedp.Evaluate(`Promise.allSettled(document.getAnimations().map(a => a.finished)).then(() => new Promise(requestAnimationFrame))`, nil,
-		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	tab.Do(chromedp.Evaluate(`Promise.allSettled(document.getAnimations().map(a => a.finished)).then(() => new Promise(requestAnimationFrame))`, nil, awaited))
 }
 
 // patience is how long Do waits for what it is told to do.
