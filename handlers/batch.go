@@ -103,21 +103,22 @@ type batchOf struct {
 	lang string
 	t    typed
 	may  func(...operation.Role) bool // whether the viewer holds one of the roles anywhere
+	next bool                         // whether the viewer holds the role whose turn it is
 }
 
 func (s *site) batchBuilder(c echo.Context, p *store.BatchPage, t typed) (batchOf, error) {
-	who, err := s.viewer(c, p.Flow)
+	viewer, err := s.Store.FindViewer(c.Request().Context(), web.VisitOf(c).Actor())
 	if err != nil {
 		return batchOf{}, err
 	}
-	v := web.VisitOf(c)
+	v, who := web.VisitOf(c), viewer.In(p.Flow)
 	n := names{p.People, who}
 	if err := s.nameFlow(c, n, p.Def); err != nil {
 		return batchOf{}, err
 	}
 	received, err := s.Store.ListReceived(c.Request().Context(), who, p.Flow)
 	lang := v.Printer().Lang
-	return batchOf{p: p, n: n, lang: lang, t: t, may: v.Has,
+	return batchOf{p: p, n: n, lang: lang, t: t, may: v.Has, next: viewer.Holds(p.Turn, p.Flow),
 		ops: panelOf{p: p.AsOperation(), n: n, lang: lang, zone: v.Printer().Zone, typed: t, received: received}}, err
 }
 

@@ -44,7 +44,7 @@ func (b batchOf) panel() views.BatchPanel {
 // turn says whose turn it is: a role whose next decision this viewer is barred from is
 // somebody else's of that role, even where the viewer holds it.
 func (b batchOf) turn(w views.Who) views.Who {
-	if w.You && w.Kind == views.WhoRole && b.nextBarred() != nil {
+	if w.You && w.Kind == views.WhoRole && (!b.next || b.nextBarred() != nil) {
 		w.You, w.Another = false, true
 	}
 	return w

@@ -41,7 +41,7 @@ type BatchStand struct {
 	Holder    *BatchHolder // the earlier stage that holds it, or for which items of it wait; nil = none
 	// Halted is whoever lets its flow, its destination or all sends go on, with until when
 	// they should; no kind = none of them is paused.
-	Halted NextDecision
+	Halted BatchTurn
 }
 
 // RestLapsed reports that people decide about the rest of a batch anew because what cleared
@@ -65,6 +65,10 @@ type BatchTurn struct {
 	Kind BatchTurnKind
 	N    int // outcomes or re-executions that people decide about
 	Next NextDecision
+	// Since is when that began, where the batch does not record it (TurnGoOn, TurnResume).
+	Since time.Time
+	// AllFlows: the role must be held for all flows, since what is decided about is no flow's.
+	AllFlows bool
 	// Holder is the stage that holds it; nil = none.
 	Holder *BatchHolder
 	// Unmet: it is closed, did not come to what its stage needs, and something of the run
@@ -108,8 +112,8 @@ func (b BatchStand) turn() BatchTurn {
 			}
 		}
 	case b.Paused:
-	case b.Halted.Kind != DecideNothing && b.toSend() > 0:
-		return BatchTurn{Kind: TurnResume, Next: b.Halted}
+	case b.Halted.Kind == TurnResume && b.toSend() > 0:
+		return b.Halted
 	case b.Holder != nil && held > 0 && b.moving(held) == 0:
 		who := b.Holder.Turn.Next.Who
 		return BatchTurn{Kind: TurnHeld, Holder: b.Holder, Next: NextDecision{Kind: DecideStage, Who: who}}

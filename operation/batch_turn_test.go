@@ -9,7 +9,7 @@ func TestTurnOf(t *testing.T) {
 	reviewed := BatchTurn{Kind: TurnSettle, N: 1, Next: NextDecision{Kind: DecideReconcile, Who: people.Reviewer}}
 	whole := &BatchHolder{Stage: "first", Turn: reviewed}
 	items := &BatchHolder{Stage: "first", Turn: reviewed, Items: true}
-	resume := NextDecision{Kind: DecideResume, Who: Responsible{Role: RoleAdmin}}
+	resume := BatchTurn{Kind: TurnResume, Next: NextDecision{Kind: DecideResume, Who: Responsible{Role: RoleAdmin}}, AllFlows: true}
 	type states = map[State]int
 	for name, tt := range map[string]struct {
 		b    BatchStand
@@ -41,9 +41,9 @@ func TestTurnOf(t *testing.T) {
 		"canary in review, held":       {BatchStand{State: BatchCanary, States: states{Review: 3}, Holder: whole}, TurnSettle, 3, DecideReconcile, people.Reviewer},
 		"canary to be decided again":   {BatchStand{State: BatchCanary, States: states{Confirmed: 2, ReexecutionRequested: 1}}, TurnReexecution, 1, DecideReexecution, people.Reexecute},
 		"canary goes out":              {BatchStand{State: BatchCanary, ToCome: 1, States: states{Review: 2}}, TurnRecorded, 0, DecideTake, system.Who},
-		"halted":                       {BatchStand{State: BatchRunning, Halted: resume, ToCome: 3, States: states{InProgress: 1, Review: 1}}, TurnResume, 0, DecideResume, resume.Who},
-		"halted, a retry":              {BatchStand{State: BatchCanary, Halted: resume, States: states{RetryScheduled: 1}}, TurnResume, 0, DecideResume, resume.Who},
-		"halted, held":                 {BatchStand{State: BatchRunning, Halted: resume, States: states{Waiting: 1}, Holder: items}, TurnResume, 0, DecideResume, resume.Who},
+		"halted":                       {BatchStand{State: BatchRunning, Halted: resume, ToCome: 3, States: states{InProgress: 1, Review: 1}}, TurnResume, 0, DecideResume, resume.Next.Who},
+		"halted, a retry":              {BatchStand{State: BatchCanary, Halted: resume, States: states{RetryScheduled: 1}}, TurnResume, 0, DecideResume, resume.Next.Who},
+		"halted, held":                 {BatchStand{State: BatchRunning, Halted: resume, States: states{Waiting: 1}, Holder: items}, TurnResume, 0, DecideResume, resume.Next.Who},
 		"halted, all is out":           {BatchStand{State: BatchRunning, Halted: resume, States: states{InProgress: 1}}, TurnRecorded, 0, DecideTake, system.Who},
 		"halted, reviews are left":     {BatchStand{State: BatchRunning, Halted: resume, States: states{Review: 1}}, TurnSettle, 1, DecideReconcile, people.Reviewer},
 		"halted, and paused itself":    {BatchStand{State: BatchRunning, Halted: resume, Paused: true, ToCome: 3}, TurnRecorded, 0, DecideTake, system.Who},
@@ -59,6 +59,9 @@ func TestTurnOf(t *testing.T) {
 		}
 		if got.Kind != tt.kind || got.N != tt.n || got.Next.Kind != tt.next || got.Next.Who != tt.who || (got.Holder != nil) != (tt.kind == TurnHeld) {
 			t.Errorf("%s: %+v", name, got)
+		}
+		if got.AllFlows != (tt.kind == TurnResume) {
+			t.Errorf("%s: for all flows: %v", name, got.AllFlows)
 		}
 	}
 }

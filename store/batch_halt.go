@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"time"
 
 	"holdpoint/operation"
@@ -50,18 +49,20 @@ func (h halts) of(b Batch) (by halting, at time.Time, halted bool) {
 	return halting{}, time.Time{}, false
 }
 
-// next says who lets the batch go on, and until when they should; no kind = it is not halted
-// by a pause other than its own. Administrators end a pause of everything.
-func (h halts) next(b Batch, due operation.Due) operation.NextDecision {
+// turn says who lets the batch go on, and until when they should; no kind = it is not halted
+// by a pause other than its own. Administrators end a pause of everything. That one and a
+// destination's are no flow's.
+func (h halts) turn(b Batch, due operation.Due) operation.BatchTurn {
 	by, at, ok := h.of(b)
 	if !ok {
-		return operation.NextDecision{}
+		return operation.BatchTurn{}
 	}
-	n := operation.NextDecision{Kind: operation.DecideResume, Who: operation.Responsible{Role: operation.RoleOpsOwner}, At: at.Add(due.Review)}
+	t := operation.BatchTurn{Kind: operation.TurnResume, Since: at, AllFlows: by.kind != operation.SubjectFlow,
+		Next: operation.NextDecision{Kind: operation.DecideResume, Who: operation.Responsible{Role: operation.RoleOpsOwner}, At: at.Add(due.Review)}}
 	if by.kind == operation.SubjectSystem {
-		n.Who.Role = operation.RoleAdmin
+		t.Next.Who.Role = operation.RoleAdmin
 	}
-	return n
+	return t
 }
 
 // batchesHaltedSQL finds the batches that would release or send, were it not for a pause of
@@ -70,40 +71,6 @@ var batchesHaltedSQL = `SELECT ` + batchColumns + ` FROM batches b WHERE b.state
 	AND (EXISTS (SELECT 1 FROM installation WHERE paused_why <> '') OR EXISTS (SELECT 1 FROM pauses p WHERE p.resumed_at IS NULL
 		AND (p.subject_kind = 'flow' AND p.subject_id = b.flow OR p.subject_kind = 'destination' AND p.subject_id = b.destination)))
 	ORDER BY b.created_at, b.id LIMIT $3`
-
-// batchesToResume finds those that are halted by a pause which this person may end, with that
-// as their next decision. Of a destination and of everything, which are no flow's, it is a
-// matter of the roles for all flows.
-func (t *tx) batchesToResume(v Viewer) ([]Batch, error) {
-	ends := func(r operation.Role) bool { return r == operation.RoleOpsOwner || r == operation.RoleAdmin }
-	if roles, _ := v.rolePairs(); !slices.ContainsFunc(roles, func(r string) bool { return ends(operation.Role(r)) }) {
-		return nil, nil
-	}
-	all, flows := v.seenFlows()
-	var found, out []Batch
-	if err := t.list(&found, batchesHaltedSQL, all, pq.Array(flows), 2*CountLimit); err != nil {
-		return nil, err
-	}
-	turns, err := t.turnsOf(found)
-	if err != nil {
-		return nil, err
-	}
-	paused, err := t.haltsOf(found)
-	for _, b := range found {
-		turn := turns[b.ID]
-		by, at, _ := paused.of(b)
-		flow := ""
-		if by.kind == operation.SubjectFlow {
-			flow = b.Flow
-		}
-		if turn.Kind != operation.TurnResume || !v.Sees(b.Flow, b.Destination) || !v.In(flow).Has(turn.Next.Who.Role) {
-			continue
-		}
-		b.nextIs(turn.Next, &at)
-		out = append(out, b)
-	}
-	return out, err
-}
 
 // toRelease is how many of a batch's items are cleared and were not released yet. Behind a
 // canary the rest is not cleared.

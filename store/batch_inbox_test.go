@@ -68,7 +68,9 @@ func TestInboxFindsHaltedBatches(t *testing.T) {
 	going := f.Batch(t, storetest.Recipients(3, nil))
 	f.ApproveBatch(t, going, "lead")
 	f.Batch(t, storetest.Recipients(2, nil)) // waits for its approval: a pause changes nothing for it
-	ok(t, f.Store.GrantRole(ctx, admin, f.Users["auditor"], store.RoleGrant{Role: operation.RoleOpsOwner, Flow: "mailing"}, "of this flow"))
+	for _, r := range []operation.Role{operation.RoleOpsOwner, operation.RoleAdmin} {
+		ok(t, f.Store.GrantRole(ctx, admin, f.Users["auditor"], store.RoleGrant{Role: r, Flow: "mailing"}, "of this flow"))
+	}
 	inbox := func(when, who string, want ...operation.BatchID) {
 		t.Helper()
 		rows, err := s.BatchesToDecide(ctx, f.As(who))
@@ -115,7 +117,7 @@ func TestInboxFindsHaltedBatches(t *testing.T) {
 	_, err = s.PauseAll(ctx, admin, "a fire")
 	ok(t, err)
 	inbox("everything is paused", "admin", going)
-	none("everything is paused", "ops", "lead")
+	none("everything is paused", "ops", "lead", "auditor")
 	ok(t, s.ResumeAll(ctx, admin, "put out"))
 	inbox("the destination is still paused", "ops", going)
 

@@ -156,13 +156,11 @@ func (t *tx) batchesToDecide(v Viewer) ([]Batch, map[operation.BatchID]operation
 			out = append(out, x.Batch)
 		}
 	}
-	for _, elsewhere := range []func(Viewer) ([]Batch, error){t.batchesToGoOn, t.batchesToResume} {
-		more, err := elsewhere(v)
-		if err != nil {
-			return nil, nil, err
-		}
-		out = append(out, more...)
+	more, err := t.batchesElsewhere(v)
+	if err != nil {
+		return nil, nil, err
 	}
+	out = append(out, more...)
 	sort.SliceStable(out, func(i, j int) bool {
 		a, b := timeOf(out[i].NextAt), timeOf(out[j].NextAt)
 		return a.Before(b) || a.Equal(b) && out[i].ID < out[j].ID

@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"time"
 
 	"holdpoint/operation"
 	"holdpoint/operation/definition"
@@ -129,13 +128,13 @@ func (r *turnRun) turn(u *unit, b Batch, rows []stageRow, n BatchCounts, known m
 	}
 	later := func(x stageRow) bool { return x.No > b.StageNo && !x.State.Closed() }
 	stand := operation.BatchStand{State: b.State, Paused: b.Paused(), Stopped: b.Stopped(), Satisfied: b.Satisfied, Waived: r.waived[b.Stage], Later: slices.ContainsFunc(rows, later),
-		ToCome: toRelease(canary, b, n), States: n.States, Halted: r.paused.next(b, u.due(o)), Next: b.Next(), People: u.people(o)}
+		ToCome: toRelease(canary, b, n), States: n.States, Halted: r.paused.turn(b, u.due(o)), Next: b.Next(), People: u.people(o)}
 	if key := holderStage(u.flow, b.Stage, earlierOpen(u.flow, o, rows)); key != "" {
 		stand.Holder = r.holder(u, b, key, known)
 	}
 	turn := operation.TurnOf(stand)
 	if turn.Kind == operation.TurnGoOn && b.ClosedAt != nil {
-		turn.Next.At = b.ClosedAt.Add(u.due(o).Review)
+		turn.Since, turn.Next.At = *b.ClosedAt, b.ClosedAt.Add(u.due(o).Review)
 	}
 	return turn
 }
@@ -209,27 +208,43 @@ var batchesUnsatisfiedSQL = `SELECT ` + batchColumns + ` FROM batches b WHERE b.
 		OR EXISTS (SELECT 1 FROM operations l WHERE l.run_id = b.run_id AND l.stage_no > b.stage_no AND l.item_key = '' AND l.state IN ` + openStates + `))
 	ORDER BY b.closed_at, b.id LIMIT $3`
 
-// batchesToGoOn finds those about which this person says how the run goes on, with that
-// decision as their next.
-func (t *tx) batchesToGoOn(v Viewer) ([]Batch, error) {
+// batchesElsewhere finds those whose next decision is not recorded with them and which this
+// person makes, with it as their next: how a run goes on, and the end of a pause.
+func (t *tx) batchesElsewhere(v Viewer) ([]Batch, error) {
 	all, flows := v.seenFlows()
-	var found, out []Batch
-	if err := t.list(&found, batchesUnsatisfiedSQL, all, pq.Array(flows), 2*CountLimit); err != nil {
-		return nil, err
-	}
-	turns, err := t.turnsOf(found)
-	for _, b := range found {
-		n := turns[b.ID].Next
-		if turns[b.ID].Kind != operation.TurnGoOn || !v.Sees(b.Flow, b.Destination) || !v.In(b.Flow).Has(n.Who.Role) {
-			continue
+	var out []Batch
+	for _, x := range []struct {
+		query string
+		kind  operation.BatchTurnKind
+	}{{batchesUnsatisfiedSQL, operation.TurnGoOn}, {batchesHaltedSQL, operation.TurnResume}} {
+		var found []Batch
+		if err := t.list(&found, x.query, all, pq.Array(flows), 2*CountLimit); err != nil {
+			return nil, err
 		}
-		b.nextIs(n, b.ClosedAt)
-		out = append(out, b)
+		turns, err := t.turnsOf(found)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range found {
+			if turn := turns[b.ID]; turn.Kind == x.kind && v.Sees(b.Flow, b.Destination) && v.Holds(turn, b.Flow) {
+				b.nextIs(turn)
+				out = append(out, b)
+			}
+		}
 	}
-	return out, err
+	return out, nil
 }
 
-// nextIs makes this what is decided next about the batch, since then.
-func (b *Batch) nextIs(n operation.NextDecision, since *time.Time) {
-	b.NextKind, b.NextRole, b.NextUser, b.NextSystem, b.NextAt, b.NextSince = string(n.Kind), n.Who.Role, n.Who.User, n.Who.System, timePtr(n.At), since
+// Holds reports that the viewer has the role whose turn it is with a batch of this flow.
+func (v Viewer) Holds(turn operation.BatchTurn, flow string) bool {
+	if turn.AllFlows {
+		flow = ""
+	}
+	return v.In(flow).Has(turn.Next.Who.Role)
+}
+
+// nextIs makes this what is decided next about the batch.
+func (b *Batch) nextIs(turn operation.BatchTurn) {
+	n := turn.Next
+	b.NextKind, b.NextRole, b.NextUser, b.NextSystem, b.NextAt, b.NextSince = string(n.Kind), n.Who.Role, n.Who.User, n.Who.System, timePtr(n.At), timePtr(turn.Since)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"holdpoint/operation"
 	"holdpoint/store"
 )
 
@@ -74,19 +75,7 @@ type userGrantCmd struct {
 
 // Run gives the roles.
 func (c userGrantCmd) Run(s *Settings) error {
-	roles, err := rolesOf(c.Roles, c.Role)
-	if err != nil {
-		return err
-	}
-	return s.withPerson(c.Email, func(ctx context.Context, st *store.Store, u store.User) error {
-		for _, g := range grants(roles) {
-			if err := st.GrantRole(ctx, store.System("command"), u.ID, g, c.Reason); err != nil {
-				return err
-			}
-		}
-		fmt.Println(u.Email, "holds", strings.Join(roles, ", "))
-		return nil
-	})
+	return s.changeRoles((*store.Store).GrantRole, c.Email, slices.Concat(c.Roles, c.Role), c.Reason, "holds")
 }
 
 type userRevokeCmd struct {
@@ -98,28 +87,25 @@ type userRevokeCmd struct {
 
 // Run takes the roles.
 func (c userRevokeCmd) Run(s *Settings) error {
-	roles, err := rolesOf(c.Roles, c.Role)
-	if err != nil {
-		return err
+	return s.changeRoles((*store.Store).RevokeRole, c.Email, slices.Concat(c.Roles, c.Role), c.Reason, "no longer holds")
+}
+
+type roleChange = func(*store.Store, context.Context, store.Actor, operation.UserID, store.RoleGrant, string) error
+
+// changeRoles gives or takes roles and says so. None at all is a mistake.
+func (s *Settings) changeRoles(change roleChange, email string, roles []string, reason, done string) error {
+	if len(roles) == 0 {
+		return errors.New("name a role: behind the address, or with --role")
 	}
-	return s.withPerson(c.Email, func(ctx context.Context, st *store.Store, u store.User) error {
+	return s.withPerson(email, func(ctx context.Context, st *store.Store, u store.User) error {
 		for _, g := range grants(roles) {
-			if err := st.RevokeRole(ctx, store.System("command"), u.ID, g, c.Reason); err != nil {
+			if err := change(st, ctx, store.System("command"), u.ID, g, reason); err != nil {
 				return err
 			}
 		}
-		fmt.Println(u.Email, "no longer holds", strings.Join(roles, ", "))
+		fmt.Println(u.Email, done, strings.Join(roles, ", "))
 		return nil
 	})
-}
-
-// rolesOf are the roles behind the address and those of the flag. None at all is a mistake.
-func rolesOf(behind, flags []string) ([]string, error) {
-	roles := slices.Concat(behind, flags)
-	if len(roles) == 0 {
-		return nil, errors.New("name a role: behind the address, or with --role")
-	}
-	return roles, nil
 }
 
 type userSignOutCmd struct {
