@@ -24,7 +24,6 @@ type Rules string
 // The rules. Contrast takes most of the time and depends on the colours alone; names and
 // roles depend on the markup alone, which differs between widths and not between languages.
 const (
-	AllRules    Rules = `rules: {}`
 	ButContrast Rules = `rules: {'color-contrast': {enabled: false}}`
 	ColoursOnly Rules = `runOnly: ['color-contrast', 'link-in-text-block']`
 	// TargetsOnly asks whether what is pressed is large enough for a thumb, or far enough from
