@@ -75,9 +75,8 @@ func (f BatchFilter) sql(v Viewer) (string, []any) {
 
 // batchRows reads what lists show of batches besides their rows.
 func (t *tx) batchRows(list []Batch, now time.Time) ([]BatchRow, error) {
-	counts, err := t.countBatches(list)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	if len(list) == 0 {
+		return nil, nil
 	}
 	ids := make([]string, len(list))
 	for i, b := range list {
@@ -100,7 +99,7 @@ func (t *tx) batchRows(list []Batch, now time.Time) ([]BatchRow, error) {
 	}
 	out := make([]BatchRow, len(list))
 	for i, b := range list {
-		out[i] = BatchRow{Batch: b, Counts: counts[b.ID], Turn: turns[b.ID], Late: turns[b.ID].Overdue(now)}
+		out[i] = BatchRow{Batch: b, Counts: turns.counts[b.ID], Turn: turns.of[b.ID], Late: turns.of[b.ID].Overdue(now)}
 		for _, g := range given {
 			if g.ID == b.ID {
 				out[i].Given, out[i].Required = g.Given, g.Required

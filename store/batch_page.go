@@ -44,6 +44,8 @@ type BatchPage struct {
 
 	groups  map[operation.ApprovalID][]string
 	persons persons
+	run     *turnRun                          // with all its batches
+	counts  map[operation.BatchID]BatchCounts // of those
 }
 
 // FindBatch reads one batch. One of a flow that the viewer has no role for is not found.
@@ -105,7 +107,7 @@ func (p *BatchPage) fill(c *batchChange) error {
 	if p.Profile, err = c.s.profileVersion(c.ctx, c.Tx, p.Destination, dest); err != nil {
 		return err
 	}
-	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readCounts, p.readMarks, p.readRun, p.readTurn, p.readReplacing, p.readPeople} {
+	for _, read := range []func(*batchChange) error{p.readVersions, p.readStanding, p.readTurn, p.readCounts, p.readMarks, p.readRun, p.readReplacing, p.readPeople} {
 		if err := read(c); err != nil {
 			return err
 		}
@@ -171,10 +173,9 @@ func (p *BatchPage) readStanding(c *batchChange) error {
 }
 
 func (p *BatchPage) readCounts(c *batchChange) error {
-	all, err := c.countBatches([]Batch{p.Batch})
-	p.Counts = all[p.ID]
-	if err != nil || !p.Stopped() {
-		return err
+	p.Counts = p.counts[p.ID]
+	if !p.Stopped() {
+		return nil
 	}
 	return c.get(&p.Again, againSQL, string(p.ID), p.StoppedAt)
 }
@@ -225,36 +226,25 @@ func (p *BatchPage) readRun(c *batchChange) error {
 		UNION ALL SELECT 'all', '', paused_why, COALESCE(paused_by, ''), paused_at FROM installation WHERE paused_why <> '' ORDER BY paused_at`, p.Flow, p.Destination); err != nil {
 		return err
 	}
-	if err := c.list(&p.Batches, `SELECT `+batchColumns+` FROM batches b WHERE b.run_id = $1 AND b.id <> $2 ORDER BY b.stage_no`, string(p.RunID), string(p.ID)); err != nil {
-		return err
-	}
-	var err error
-	if p.Beside, err = c.countBatches(p.Batches); err != nil {
-		return err
-	}
-	var rows []opRow
-	if err := c.list(&rows, `SELECT `+opColumns+` FROM `+beside("$1", "''")+` o ORDER BY o.stage_no, o.replacement`, string(p.RunID)); err != nil {
-		return err
-	}
-	var waived []WaiverRow
-	if err := c.list(&waived, `SELECT stage, reason, waived_by, waived_at FROM stage_waivers WHERE run_id = $1`, string(p.RunID)); err != nil {
-		return err
-	}
-	gone := map[string]bool{}
-	for i, w := range waived {
-		if gone[w.Stage] = true; w.Stage == p.Stage {
-			p.Waived = &waived[i]
+	for i, w := range p.run.waivers {
+		if w.Stage == p.Stage {
+			p.Waived = &p.run.waivers[i]
 		}
 	}
 	var stages []stageRow
-	for i := range rows {
-		p.Siblings = append(p.Siblings, OperationSummary{rows[i]})
-		stages = append(stages, rowOf(&rows[i], gone))
+	for _, o := range p.run.ops {
+		p.Siblings = append(p.Siblings, OperationSummary{*o})
+		stages = append(stages, rowOf(o, p.run.waived))
 	}
-	for i := range p.Batches {
-		stages = append(stages, batchStanding(&p.Batches[i], gone))
+	p.Beside = map[operation.BatchID]BatchCounts{}
+	for _, b := range p.run.batches {
+		if b.ID != p.ID {
+			p.Batches, p.Beside[b.ID] = append(p.Batches, b), p.counts[b.ID]
+			stages = append(stages, batchStanding(&b, p.run.waived))
+		}
 	}
 	p.Earlier = earlierOpen(p.Def, &opRow{Stage: p.Stage, StageNo: p.StageNo}, stages)
+	var err error
 	if p.History, err = c.history(operation.SubjectBatch, string(p.ID), p.CreatedAt); err != nil {
 		return err
 	}

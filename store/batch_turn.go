@@ -13,40 +13,47 @@ import (
 type turnRun struct {
 	batches []Batch  // all of the run, in the order of stages
 	ops     []*opRow // that belong to no item
-	waived  map[string]bool
+	waivers []WaiverRow
+	waived  map[string]bool // their stages
 	paused  halts
+}
+
+// turns is whose turn it is with batches, and what that was found by.
+type turns struct {
+	of     map[operation.BatchID]operation.BatchTurn
+	counts map[operation.BatchID]BatchCounts // of all batches of their runs
+	runs   map[operation.RunID]*turnRun
 }
 
 // turnsOf says whose turn each of the batches is, with all that holds it. It is the one rule:
 // a batch's page, the lists, the run's page and the inbox all ask it. What is recorded as a
 // batch's next decision is only a part of it, since it does not change with every item, nor
 // with what happens in other stages.
-func (t *tx) turnsOf(list []Batch) (map[operation.BatchID]operation.BatchTurn, error) {
-	out := map[operation.BatchID]operation.BatchTurn{}
+func (t *tx) turnsOf(list []Batch) (turns, error) {
+	out := turns{of: map[operation.BatchID]operation.BatchTurn{}}
 	if len(list) == 0 {
 		return out, nil
 	}
-	runs, err := t.turnRuns(list)
-	if err != nil {
-		return nil, err
+	var err error
+	if out.runs, err = t.turnRuns(list); err != nil {
+		return out, err
 	}
 	var all []Batch
-	for _, r := range runs {
+	for _, r := range out.runs {
 		all = append(all, r.batches...)
 	}
-	counts, err := t.countBatches(all)
-	if err != nil {
-		return nil, err
+	if out.counts, err = t.countBatches(all); err != nil {
+		return out, err
 	}
 	paused, err := t.haltsOf(all)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	flows := map[string]*unit{}
-	for _, r := range runs {
+	for _, r := range out.runs {
 		r.paused = paused
-		if err := r.turns(t, flows, counts, out); err != nil {
-			return nil, err
+		if err := r.turns(t, flows, out.counts, out.of); err != nil {
+			return out, err
 		}
 	}
 	return out, nil
@@ -77,13 +84,14 @@ func (t *tx) turnRuns(list []Batch) (map[operation.RunID]*turnRun, error) {
 		r := out[ops[i].RunID]
 		r.ops = append(r.ops, &ops[i])
 	}
-	var waived []struct {
-		Run   operation.RunID `db:"run_id"`
-		Stage string          `db:"stage"`
+	var waivers []struct {
+		Run operation.RunID `db:"run_id"`
+		WaiverRow
 	}
-	err := t.list(&waived, `SELECT run_id, stage FROM stage_waivers WHERE run_id = ANY($1)`, pq.Array(ids))
-	for _, w := range waived {
-		out[w.Run].waived[w.Stage] = true
+	err := t.list(&waivers, `SELECT run_id, stage, reason, waived_by, waived_at FROM stage_waivers WHERE run_id = ANY($1)`, pq.Array(ids))
+	for _, w := range waivers {
+		r := out[w.Run]
+		r.waivers, r.waived[w.Stage] = append(r.waivers, w.WaiverRow), true
 	}
 	return out, err
 }
@@ -189,14 +197,13 @@ func (t *tx) stageTurn(run operation.RunID, stage string) (turn operation.BatchT
 		return turn, "", err
 	}
 	turns, err := t.turnsOf(found)
-	return turns[found[0].ID], found[0].ID, err
+	return turns.of[found[0].ID], found[0].ID, err
 }
 
 // readTurn says whose turn it is with the batch of the page, with all that holds it.
 func (p *BatchPage) readTurn(c *batchChange) error {
-	var err error
-	p.Turns, err = c.turnsOf([]Batch{p.Batch})
-	p.Turn = p.Turns[p.ID]
+	t, err := c.turnsOf([]Batch{p.Batch})
+	p.Turns, p.Turn, p.counts, p.run = t.of, t.of[p.ID], t.counts, t.runs[p.RunID]
 	return err
 }
 
@@ -226,7 +233,7 @@ func (t *tx) batchesElsewhere(v Viewer) ([]Batch, error) {
 			return nil, err
 		}
 		for _, b := range found {
-			if turn := turns[b.ID]; turn.Kind == x.kind && v.Sees(b.Flow, b.Destination) && v.Holds(turn, b.Flow) {
+			if turn := turns.of[b.ID]; turn.Kind == x.kind && v.Sees(b.Flow, b.Destination) && v.Holds(turn, b.Flow) {
 				b.nextIs(turn)
 				out = append(out, b)
 			}

@@ -124,13 +124,11 @@ func (p *RunPage) readOperations(t *tx) error {
 		stages = append(stages, rowOf(&rows[i], gone))
 		ids[string(rows[i].NextUser)] = true
 	}
-	var err error
-	if p.Turns, err = t.turnsOf(p.Batches); err != nil {
+	turns, err := t.turnsOf(p.Batches)
+	if err != nil {
 		return err
 	}
-	if p.Counts, err = t.countBatches(p.Batches); err != nil {
-		return err
-	}
+	p.Turns, p.Counts = turns.of, turns.counts
 	for i := range p.Batches {
 		stages = append(stages, batchStanding(&p.Batches[i], gone))
 		ids[string(p.Turns[p.Batches[i].ID].Next.Who.User)] = true
